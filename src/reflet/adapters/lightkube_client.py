@@ -39,8 +39,8 @@ def client(
 ) -> MirroringClient:
     """Everything that can be asked of the server of *light_client*, on its connections.
 
-    Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing
-    what comes back leaves *light_client* open: it belongs to whoever made it.  *namespace* is
+    Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing what
+    comes back leaves *light_client* open: it belongs to the program that made it.  *namespace* is
     the one that counts where none is given, *light_client*'s own by default.
 
     Requests of a plain ``lightkube.Client`` wait in threads, and each watch has one of its own.

@@ -36,8 +36,8 @@ READ_SIZE: Final = 64 * 1024
 def client(api_client: ApiClient, *, namespace: str = "default") -> MirroringClient:
     """Everything that can be asked of the server of *api_client*, on its connections.
 
-    Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing
-    what comes back leaves *api_client* open: it belongs to whoever made it.  *namespace* is the
+    Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing what
+    comes back leaves *api_client* open: it belongs to the program that made it.  *namespace* is the
     one that counts where none is given: the official client knows none.
 
     Requests wait in threads, and each watch has one of its own.

@@ -50,7 +50,7 @@ HELP: Final = {
     "reflet_pleg_last_seen_timestamp_seconds": "When the last successful relist began.",
     "reflet_pleg_running_pods": "Pods whose sandbox is ready.",
     "reflet_pleg_containers": "Containers, by state.",
-    "reflet_pleg_runtime_failures_total": "What the runtime could not tell.",
+    "reflet_pleg_runtime_failures_total": "Failed requests to the container runtime.",
     "reflet_pleg_discarded_events_total": "Events that nobody took in time.",
     "reflet_pleg_discarded_requests_total": "Looks at a pod for which too many others waited.",
     "reflet_pleg_event_streams_total": "Streams of container events that were opened.",

@@ -27,7 +27,7 @@ _TYPES: Final[dict[str, EventType]] = {text: text for text in get_args(EventType
 
 
 class WatchEvent(Frozen, Generic[T], frozen=True, kw_only=True):
-    """An object was added, modified or deleted, or a bookmark tells how far the stream is.
+    """An object was added, modified or deleted, or a bookmark says how far the stream is.
 
     A bookmark's object has a ``resource_version``, perhaps annotations, and no name.
     """

@@ -187,7 +187,7 @@ class BlockingMirror(Generic[T]):
         resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
-        """Tell *handler* every change from now on, the present state first.
+        """Call *handler* with every change from now on, the present state first.
 
         It runs in a thread of the mirror's own, or of *executor*; a coroutine function runs on
         the event loop.
@@ -200,7 +200,7 @@ class BlockingMirror(Generic[T]):
         )
 
     def remove_handler(self, registration: Registration[T]) -> None:
-        """Stop telling a handler; harmless when it is gone."""
+        """Stop calling a handler; harmless when it is gone."""
         self._on_loop(lambda: self._mirror.remove_handler(registration))
 
     def _on_loop(self, function: Callable[[], Result]) -> Result:

@@ -68,7 +68,7 @@ class BlockingStreams:
         self.stderr = BlockingProcessOutput(loop, streams.stderr)
 
     def resize(self, *, width: int, height: int) -> None:
-        """Tell the terminal's size, in characters."""
+        """Set the terminal's size, in characters."""
         self._loop.run(self._streams.resize(width=width, height=height))
 
 
@@ -99,7 +99,7 @@ class BlockingProcess(BlockingStreams):
 
     @property
     def returncode(self) -> int | None:
-        """What the command returned, None as long as ``wait`` has not told."""
+        """What the command returned, None until ``wait`` has returned."""
         return self._process.returncode
 
     def wait(self) -> int:

@@ -58,7 +58,7 @@ class Client(PodStreams):
     and gives PartialObjectMetadata.  No *namespace* means the connection's own,
     ``ALL_NAMESPACES`` all of them.
 
-    ``gate`` is where those who follow a resource wait while the server cannot be reached.
+    ``gate`` is where reflectors wait while the server cannot be reached.
 
     Used by one event loop; leaving the context closes the connection.
 

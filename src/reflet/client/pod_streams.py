@@ -216,7 +216,7 @@ class PodStreams:
     ) -> AbstractAsyncContextManager[ForwardedPort]:
         """Listen at *address* while the context is open, and forward to a port of the pod.
 
-        Local port 0 takes a free one.  Each connection that fails is told to *on_error*, else
+        Local port 0 takes a free one.  Each connection that fails is reported to *on_error*, else
         logged, and reset; a connection to the server that was lost is made again for the next one.
         Needs an API server of 1.31 or later.
 
@@ -229,7 +229,7 @@ class PodStreams:
         )
 
     def tunnel(self, name: str, *, namespace: str | None = None) -> PodTunnel:
-        """The way to all ports of a pod, for those who listen themselves; see ``PodTunnel``.
+        """The way to all ports of a pod, for programs that listen themselves; see ``PodTunnel``.
 
         - *namespace*: namespace of the pod; None is the connection's own
         """

@@ -91,7 +91,7 @@ class RemoteStreams:
         self._path = path
 
     async def resize(self, *, width: int, height: int) -> None:
-        """Tell the terminal's size, in characters."""
+        """Set the terminal's size, in characters."""
         await self._size.write(json.dumps({"Width": width, "Height": height}).encode())
 
     async def _end(self) -> int:
@@ -105,7 +105,7 @@ class RemoteStreams:
 class AttachedContainer(RemoteStreams):
     """A container that somebody is attached to; leaving the context lets go of it.
 
-    What it writes waits for whoever reads, as with ``RemoteProcess``.
+    What it writes waits for a reader, as with ``RemoteProcess``.
 
     - *socket*: the WebSocket to the API server; ``Client.attach`` makes it
     - *path*: URL path of the request, for errors
@@ -140,14 +140,14 @@ class RemoteProcess(RemoteStreams):
 
     @property
     def returncode(self) -> int | None:
-        """What the command returned, None as long as ``wait`` has not told."""
+        """What the command returned, None until ``wait`` has returned."""
         return self._returncode
 
     async def wait(self) -> int:
         """What the command returned.
 
         Raises the ApiError that the node gives for a command that could not be run, and
-        TransportError when the connection broke before the command's end was told.
+        TransportError when the connection broke before the command's end was reported.
         """
         if self._returncode is None:
             self._returncode = await self._end()

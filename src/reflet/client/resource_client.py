@@ -29,14 +29,13 @@ T = TypeVar("T", bound=KubernetesObject)
 class ResourceClient(ResourceReader[T]):
     """Get, list, watch and change the objects of one resource.
 
-    *namespace* is None for resources without namespaces; None and ``ALL_NAMESPACES`` list and
-    watch all namespaces.
-    Objects come out as *kind*; what goes in may be such an object or a plain mapping.  With
-    *subresource* a verb is about a part of an object, and gives what the server answers: the
-    object for ``status``, a Status for ``binding`` and ``eviction``, an AnyObject for ``scale``
-    and whatever else is of another kind.  A client whose *kind* is AnyObject gives nothing else.
-    Every method raises ApiError when the server refuses and TransportError when it does not
-    answer.  ``gate`` is for those who would rather wait: a method itself never does.
+    *namespace* is None for resources without namespaces; None and ``ALL_NAMESPACES`` list and watch
+    all namespaces.  Objects come out as *kind*; what goes in may be such an object or a plain
+    mapping.  With *subresource* a verb is about a part of an object, and gives what the server
+    answers: the object for ``status``, a Status for ``binding`` and ``eviction``, an AnyObject for
+    ``scale`` and whatever else is of another kind.  A client whose *kind* is AnyObject gives
+    nothing else.  Every method raises ApiError when the server refuses and TransportError when it
+    does not answer.  ``gate`` is for callers that want to wait: a method itself never does.
     """
 
     @overload

@@ -41,7 +41,7 @@ class _Sent:
 
 
 class EventRecorder:
-    """Tells the API server what happens to objects, as *component*, on *host*::
+    """Reports events about objects to the API server, as *component*, on *host*::
 
         recorder = EventRecorder(cluster, "my-operator")
         async with recorder:
@@ -84,7 +84,7 @@ class EventRecorder:
         await self._sender.__aexit__(*failure)
 
     async def run(self) -> None:
-        """Send what waits until cancelled, for those who have a task for it."""
+        """Send what waits until cancelled: for use in a task of your own."""
         await self._sender.run()
 
     async def sent(self) -> None:

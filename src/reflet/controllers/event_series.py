@@ -108,7 +108,7 @@ def _written(known: _Series) -> Event:
 
 
 class SeriesRecorder:
-    """Tells the API server what happens to objects, as *component*, in events with a series::
+    """Reports events with a series to the API server, as *component*::
 
         async with SeriesRecorder(cluster, "my-operator") as recorder:
             recorder.normal(widget, "Scaled", "Scaling", "3 replicas")

@@ -75,7 +75,7 @@ class LeaderElection:
     Entering waits until this candidate leads.  When the leadership is lost the block is cancelled,
     and leaving it raises LeadershipLost; a program usually ends then, and begins anew as a
     candidate.  Code that does not give the event loop a chance cannot be cancelled: ``check``
-    raises in it as soon as the time is over, and ``is_leading`` tells.
+    raises in it as soon as the time is over, and ``is_leading`` says so.
 
     Leaving the block gives the Lease back, unless *release* is False.  When the block came to its
     end the next leader need not wait.  When it was cancelled or failed, its last requests may
@@ -83,8 +83,8 @@ class LeaderElection:
     *renew_deadline*, five seconds by default.
 
     *identity* must be unique among the candidates; by default it is made of the host's name and
-    chance.  *on_new_leader* is told the identity of every leader that is seen.  Can be entered
-    once.
+    chance.  *on_new_leader* is called with the identity of every leader that is seen.  Can be
+    entered once.
 
     - *client*: connection to the API server
     - *name*: name of the Lease

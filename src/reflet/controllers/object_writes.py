@@ -181,7 +181,7 @@ async def wait_for(
     """Return the object as soon as *test* holds for it; it is given None while there is none.
 
     Watches, and so misses nothing and asks nothing twice.  Raises TimeoutError after *timeout*
-    seconds, and at once what waiting does not mend: Forbidden, and NotFound for a kind that the
+    seconds, and at once what waiting does not fix: Forbidden, and NotFound for a kind that the
     server does not have.  ::
 
         await wait_for(deployments, "web", condition("Available"), timeout=60)

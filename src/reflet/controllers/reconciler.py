@@ -50,7 +50,7 @@ class Requeue:
 
 
 class TerminalError(Exception):
-    """Raised by a function for what no further attempt would mend: it is told, and not retried."""
+    """Raised by a function for what no retry would fix: it is reported, and not retried."""
 
 
 Result: TypeAlias = Done | Requeue | None
@@ -95,7 +95,7 @@ class Controller:
     cancelled, which is an error as any other.  A plain function runs in *executor*, by default one
     with a thread for each worker; it cannot be cancelled, so it can have no timeout.
 
-    An error is one line of log, a warning; the traceback is for those who log DEBUG.  While the key
+    An error is one line of log, a warning; the traceback is logged at DEBUG.  While the key
     fails for the same reason the line comes again every ten minutes, not at every attempt; another
     reason is logged at once, and so is the end of it.  A ``Conflict`` is no warning: it is how one
     hears that the mirror was a moment behind.

@@ -153,7 +153,7 @@ def generation_changed(change: Change[Any]) -> bool:
 
 
 def version_changed(change: Change[Any]) -> bool:
-    """Leave out what is only told again."""
+    """Leave out resyncs: updates with an equal version."""
     return not change.is_resync
 
 

@@ -185,7 +185,7 @@ class _Waiting:
 class Faults:
     """The faults that wait, and those that have struck.
 
-    ``strike_now`` is told of faults that strike at once.
+    *strike_now* is called with faults that strike at once.
 
     - *strike_now*: called with faults that concern no request: closed connections, restarts
     """

@@ -196,7 +196,7 @@ class DevServer:
 
     @property
     def log_source(self) -> LogSource | None:
-        """Whoever has the logs of containers; None answers that there are none.
+        """Where logs of containers are read; with None there are none.
 
         - *source*: what reads logs; None is nothing
         """
@@ -264,7 +264,7 @@ class DevServer:
         self._save_kubeconfig()
 
     def disconnect(self) -> None:
-        """Break all connections; whoever comes back is served."""
+        """Break all connections; clients may connect again."""
         for connection in self._web.connections:
             if connection.transport is not None:
                 connection.transport.abort()

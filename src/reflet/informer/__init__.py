@@ -1,4 +1,4 @@
-"""Mirroring: keep something in memory equal to a collection on the server, and tell who follows.
+"""Mirroring: keep something in memory equal to a collection on the server, and call its handlers.
 
 - ``mirror``: all of it, as a program first meets it
 - ``options``: the options of mirrors, informers and reflectors, typed
@@ -14,8 +14,7 @@
 
 An event goes ``reflector.loop`` → ``reflector.delivery`` → ``namespace_parts`` →
 ``shared_informer`` → ``process_deltas`` → the store → ``handlers.handler_set`` →
-``handlers.registration`` → the handler.
-Nothing here knows HTTP, JSON or any client.
+``handlers.registration`` → the handler.  Nothing here knows HTTP, JSON or any client.
 """
 
 from typing import TYPE_CHECKING

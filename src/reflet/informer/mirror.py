@@ -75,7 +75,7 @@ class Mirror(Generic[T]):
 
     Reading is a look into memory: it never waits and may be done from any thread, all else
     belongs to the event loop.  Before it is synced a mirror is empty, and when the server is
-    away it shows the last known state: ``is_live`` tells.
+    away it shows the last known state: ``is_live`` says so.
 
     An object is found by its name, in the mirror's own *namespace* or in the one that is given;
     ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans more
@@ -133,7 +133,7 @@ class Mirror(Generic[T]):
 
         Raises NotSynced, which is a TimeoutError and has the reason as its ``__cause__``, when it
         takes longer than *timeout* seconds.  An error of *fail_on* is raised as soon as the
-        server gives it: ``fail_on=(Forbidden, NotFound)`` for what waiting does not mend.
+        server gives it: ``fail_on=(Forbidden, NotFound)`` for what waiting does not fix.
         """
         await self.informer.wait_synced(timeout=timeout, fail_on=fail_on)
 
@@ -208,7 +208,7 @@ class Mirror(Generic[T]):
     def changes(self, *, resync_every: float | None = None) -> ChangeStream[T]:
         """Iterate what changes, the present state first, until the loop is left.
 
-        Objects that did not change are told again only where *resync_every*, the mirror's if it
+        Objects that did not change come again only where *resync_every*, the mirror's if it
         is None, asks for it.  Ends when the mirror is closed.
         """
         return self.informer.changes(
@@ -223,9 +223,9 @@ class Mirror(Generic[T]):
         resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
-        """Tell *handler* every change from now on, the present state first.
+        """Call *handler* with every change from now on, the present state first.
 
-        *resync_every* asks to be told everything again that often, in seconds: None as often as
+        *resync_every* asks for everything again that often, in seconds: None as often as
         the mirror says, 0 never.
 
         - *name*: what logs and metrics call the handler
@@ -235,7 +235,7 @@ class Mirror(Generic[T]):
         )
 
     def remove_handler(self, registration: Registration[T]) -> None:
-        """Stop telling a handler; harmless when it is gone."""
+        """Stop calling a handler; harmless when it is gone."""
         self.informer.remove_handler(registration)
 
     def _name(self, key: str) -> str:

@@ -85,7 +85,7 @@ class _Life(enum.Enum):
 
 
 class SharedInformer(Generic[T]):
-    """Keeps a store equal to a collection on the server, and tells handlers what changes.
+    """Keeps a store equal to a collection on the server, and calls handlers with what changes.
 
     ::
 
@@ -95,29 +95,29 @@ class SharedInformer(Generic[T]):
             await informer.wait_synced(timeout=10)
             settings = informer.store.get("shop/settings")
 
-    One watch serves every handler.  A handler that joins late is told the present state first.
+    One watch serves every handler.  A handler that joins late gets the present state first.
     Handlers never hold back the store or each other; what waits for a slow one is bounded (see
-    ``Backlog``).  The store changes first, so a handler that reads it sees at least what it is
-    told.  Readers and handlers get the same objects, as *transform* made them.  An object that an
-    index function cannot digest is left out of that index; one that *transform* cannot digest is
-    left out of the store, and, if it was there, told as a stale deletion, until a version comes
-    that can be digested.  An informer lives once; leaving the context stops the watch, then the
-    handlers, and what still waits for them is dropped.
+    ``Backlog``).  The store changes first, so a handler that reads it sees at least what it was
+    called with.  Readers and handlers get the same objects, as *transform* made them.  An object
+    that an index function cannot digest is left out of that index; one that *transform* cannot
+    digest is left out of the store, and, if it was there, reported as a stale deletion, until a
+    version comes that can be digested.  An informer lives once; leaving the context stops the
+    watch, then the handlers, and what still waits for them is dropped.
 
     *queue* is the order in which deltas reach the store.  With ``"ordered"`` it is the server's:
     a list is one change of the store, and so is each batch of events.  With ``"delta-fifo"``
     they go through a ``DeltaFifo``, as they did in Kubernetes before 1.36: what arrived together
-    is taken key by key, a list object by object, and a deletion of what nobody knows is not
-    told.  Both end in the same state.  The deltas are in the store before ``apply`` returns
-    either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
+    is taken key by key, a list object by object, and a deletion of an unknown object is dropped.
+    Both end in the same state.  The deltas are in the store before ``apply`` returns
+    either way; use an ``OrderedQueue`` for a queue between two tasks.
 
     A mapping as *source*, from namespaces to where their objects come from, makes one informer of
     several namespaces: one store, one order for each handler, and a watch for each namespace.  It
     is synced when all are, and a namespace that is refused holds back no other.
     ``store.version`` is then that of the last change in any of them.
 
-    *resync_every* is how often, in seconds, handlers are told everything again, unless they ask
-    for another period; 0 is never, for anybody.  *resource* is the label of metrics, *name* if it
+    *resync_every* is how often, in seconds, handlers get everything again, unless they ask for
+    another period; 0 is never, for all of them.  *resource* is the label of metrics, *name* if it
     is not given.  The other options, *reflector_options* among them, are described in
     ``reflet.informer.options``.  Nothing is asked before the start.  Everything but ``store``
     belongs to the event loop that runs the informer.
@@ -355,7 +355,7 @@ class SharedInformer(Generic[T]):
         return registration
 
     def remove_handler(self, registration: Registration[T]) -> None:
-        """Stop telling a handler; what waits for it is dropped.  Harmless when it is gone."""
+        """Stop calling a handler; what waits for it is dropped.  Harmless when it is gone."""
         if not isinstance(registration, Registration):
             raise TypeError(f"invalid key type {type(registration).__name__}")
         self._handlers.leave(registration)

@@ -102,7 +102,7 @@ class ObjectManager(Generic[C]):
         return self._store.peek(namespace, name)
 
     def subscribe(self) -> ObjectChanges[C]:
-        """Be told from now on when a read gives another answer than before.
+        """Iterate, from now on, the objects whose reads give another answer than before.
 
         ConfigurationError for the strategies ``cache`` and ``get``, which do not notice.  While
         anybody is subscribed no stream is closed for being idle.
@@ -114,8 +114,8 @@ class ObjectManager(Generic[C]):
     def wake_pods(self, wake: Callable[[PodKey], None]) -> PodWaker:
         """Call *wake* at once, for each registered pod that uses what has changed.
 
-        As ``subscribe``, for whoever reads by himself: *wake* must neither wait nor fail, nor
-        register pods.  Ends when the answer is closed, or nothing refers to it any more.
+        As ``subscribe``, for callers that read the objects themselves: *wake* must neither wait nor
+        fail, nor register pods.  Ends when the answer is closed, or nothing refers to it any more.
         """
         waker = PodWaker(self.pods_using, wake)
         self._store.follow(waker)

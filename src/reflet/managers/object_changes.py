@@ -39,11 +39,11 @@ class ObjectChanges(Generic[C]):
         async for change in config_maps.subscribe():
             print(change.namespace, change.name, change.pods)
 
-    An object that changes again before it was taken is told once, as it is when it is taken: a
+    An object that changes again before it was taken is delivered once, as it is when it is taken: a
     slow reader misses states and never the last one, and what waits is bounded by the number of
-    objects that are referred to.  One that nobody refers to any more is not told.
+    objects that are referred to.  One that nothing refers to any more is left out.
 
-    Leaving the loop is enough: what nothing refers to any more is told nothing.  Belongs to one
+    Leaving the loop is enough: a stream that nothing refers to any more is closed.  Belongs to one
     event loop.
 
     - *describe*: gives the change of an object by namespace and name; None for one that is not kept

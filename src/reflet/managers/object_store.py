@@ -96,7 +96,7 @@ class ObjectStore(Protocol[C_co]):
         ...
 
     def follow(self, follower: Follower, /) -> None:
-        """Tell *follower* of changes until it is closed; ConfigurationError if nobody can."""
+        """Report changes to *follower* until it is closed; ConfigurationError if there are none."""
         ...
 
     def plan(self) -> StreamPlan:

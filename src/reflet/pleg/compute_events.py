@@ -112,7 +112,7 @@ class EventChannel:
         async for event in channel:
             workers[event.uid].wake()
 
-    ``put`` never waits: what does not fit is dropped and counted, so whoever acts on events
+    ``put`` never waits: what does not fit is dropped and counted, so code that acts on events
     also looks by himself from time to time.  Several tasks that iterate share the events: each
     event comes to one of them.  After ``close``, the iteration ends with the last event that
     waited.  Used by one event loop.

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Pleg:
-    """Keeps *cache* as new as the runtime, and tells what happens to containers.
+    """Keeps *cache* as new as the runtime, and reports what happens to containers.
 
     ::
 
@@ -44,18 +44,18 @@ class Pleg:
                 workers[event.uid].wake()
 
     Inside the context the whole runtime is relisted at once and then every *period* seconds,
-    counted from the end of the relist before.  An event is told after the cache has the status
+    counted from the end of the relist before.  An event is given after the cache has the status
     that belongs to it.  When a status cannot be fetched, the cache gets the error, and the
-    same events are told once it can be.  ``events`` takes *event_capacity* events that nobody
+    same events are given once it can be.  ``events`` takes *event_capacity* events that nobody
     has taken yet; more are dropped and counted.
 
     Between relists, ``request_relist`` has a single pod looked at, and ``request_reinspection``
     has its status fetched by the next relist although nothing seems to have happened.
 
     A container that comes and goes between two looks is never seen; ``evented`` looks when the
-    runtime says so.  *permanent* keeps the tasks
-    that look, and knows if one of them has ended.  Used by one event loop;
-    ``healthy`` and ``why_unhealthy`` may be asked from any thread.  Can be entered once.
+    runtime says so.  *permanent* keeps the tasks that look, and knows if one of them has ended.
+    Used by one event loop; ``healthy`` and ``why_unhealthy`` may be asked from any thread.  Can be
+    entered once.
 
     - *runtime*: the container runtime
     - *threshold*: seconds without a relist after which it is unhealthy
@@ -136,7 +136,7 @@ class Pleg:
     def request_reinspection(self, uid: str) -> None:
         """Have the pod's status fetched by the next look at it, whatever that finds.
 
-        If nothing happened to its containers, a POD_SYNC tells that it was.
+        If nothing happened to its containers, a POD_SYNC says that it was.
         """
         self._to_reinspect.add(uid)
 

@@ -160,7 +160,7 @@ class StatusCache:
     # Writing
 
     def set(self, uid: str, status: RuntimeStatus, error: Exception | None, at: float) -> bool:
-        """Store what a look at a pod brought, begun at *at*, and wake whom that is new enough for.
+        """Store what a look at a pod brought, begun at *at*, and wake the tasks that waited.
 
         False, and nothing happens, when it is older than what is stored and that counts.
 
@@ -188,7 +188,7 @@ class StatusCache:
         _deliver(due, inspection)
 
     def delete(self, uid: str) -> None:
-        """Forget a pod; those who wait for it go on waiting."""
+        """Forget a pod; tasks that wait for it go on waiting."""
         with self._lock:
             self._entries.pop(uid, None)
 

@@ -70,8 +70,8 @@ def pod_inputs_from_files(
 
     Raises ConfigurationError and DecodeError for mistakes in files or names, and Invalid for a pod
     that an API server would refuse.  With *refused*, such a pod is returned as it was written, if
-    it can be read at all, and the server's words are among the ``refusals``: enough for whoever
-    looks at what it names.  *admission* is that of ``Needs``.  *on_file* is told of every text
+    it can be read at all, and the server's words are among the ``refusals``: enough to see what it
+    names.  *admission* is that of ``Needs``.  *on_file* is called for every text
     that is read.
     """
     applied = _applied(paths, namespace, on_file)

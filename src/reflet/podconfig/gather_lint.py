@@ -42,8 +42,8 @@ def lint_subjects_from_files(
 ) -> LintSubjects:
     """Return what lint looks at in the files.
 
-    *on_file* is told of every text that is read, *ask_server* asked for kinds that nothing is known
-    of.  Raises ConfigurationError where there is nothing to check.
+    *on_file* is called for every text that is read, *ask_server* asked for kinds that nothing is
+    known of.  Raises ConfigurationError where there is nothing to check.
 
     - *sources*: files, folders, or ``-`` for standard input
     - *namespace*: where objects are that name none

@@ -53,9 +53,9 @@ async def possible_users(
 ) -> PossibleUsers:
     """Ask a server for the lists that the kind of object needs, and for the object, all at once.
 
-    *on_pages* gives for each list whom to tell of its pages.  Kinds of the reference table that the
-    server does not have are left out.  Of an object whose labels may be a sidecar's, workloads of
-    other namespaces are candidates if they hold one.  Raises the first error when not one list
+    *on_pages* gives for each list what to call after each page.  Kinds of the reference table that
+    the server does not have are left out.  Of an object whose labels may be a sidecar's, workloads
+    of other namespaces are candidates if they hold one.  Raises the first error when not one list
     could be had, or the server cannot be asked.
 
     - *kind*: ConfigMap or Secret

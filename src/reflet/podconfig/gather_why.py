@@ -66,8 +66,8 @@ async def cluster_state(
     """Ask a server for *targets*, or for everything, and for what it takes to judge them.
 
     No *namespace* means the connection's own, ``ALL_NAMESPACES`` all of them.  *selector* leaves
-    only what has these labels, or has pods that do.  *on_pages* gives for each list whom to tell of
-    its pages.
+    only what has these labels, or has pods that do.  *on_pages* gives for each list what to call
+    after each page.
 
     Raises NotFound for a name that is not there, ConfigurationError for a type that makes no pods,
     and the first error when nothing could be listed or the server cannot be asked.

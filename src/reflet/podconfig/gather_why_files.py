@@ -43,8 +43,8 @@ def cluster_state_from_files(
     """Take *targets*, or every pod and workload, of files.
 
     *namespace* is that of objects which name none, and leaves out pods of others; *selector* leaves
-    only pods, and workloads whose pods have these labels.  *on_file* is told of every text that is
-    read.
+    only pods, and workloads whose pods have these labels.  *on_file* is called for every text that
+    is read.
 
     Raises ConfigurationError and DecodeError for mistakes in files or names.  Pods and workloads
     that an API server would refuse are among the ``refusals``.

@@ -51,7 +51,7 @@ class LastKnownObjects:
     async def read(self, pod: Pod) -> ObjectsInHand:
         """Read whatever the pod refers to, each object once and all at the same time.
 
-        What cannot be read keeps its error for whoever asks; what the pod no longer refers to is
+        What cannot be read keeps its error for the reader; what the pod no longer refers to is
         forgotten.
         """
         namespace = pod.metadata.namespace

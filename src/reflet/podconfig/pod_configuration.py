@@ -61,13 +61,13 @@ class PodConfiguration:
                     ...
 
     The pod is registered with both managers as long as the context is open.  *services* give the
-    variables of services, *node* is the pod's node or whoever knows it, *tokens* gives tokens of
+    variables of services, *node* is the pod's node or what knows it, *tokens* gives tokens of
     service accounts, *bundles* trust anchors, *volumes* the volumes in which environment files may
     be.  *skip_invalid_names* is the rule of Kubernetes 1.19.
 
     *registrar* and *wakeups* are shared by many pods; without them, this pod is registered and
-    listens for itself.  *wake* is called when something that the pod
-    refers to has changed, and not for an ``update``.
+    listens for itself.  *wake* is called when something that the pod refers to has changed, and not
+    for an ``update``.
 
     An object that could be read once stays known while the server is away: no result ever says
     that something is gone because nobody could tell.  Objects that are immutable are read once, by
@@ -183,7 +183,7 @@ class PodConfiguration:
         """Yield the present result, then each that differs from the one before, until closed.
 
         Changes within *debounce* seconds of the first are one.  A change that alters nothing that
-        any container gets is none; ``difference`` tells what is new.  A slow reader misses
+        any container gets is none; ``difference`` says what is new.  A slow reader misses
         results and never the last one.
         """
         news = asyncio.Event()

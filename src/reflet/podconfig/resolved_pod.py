@@ -114,7 +114,7 @@ class Difference:
 
 
 def difference(before: ResolvedPod | None, after: ResolvedPod) -> Difference:
-    """Tell what is new in *after*; everything is when there was nothing before.  Pure.
+    """Return what is new in *after*; with no *before*, everything is.  Pure.
 
     - *before*: what the pod had; None for the first time
     """

@@ -58,7 +58,7 @@ class FolderPods:
     in that of *node_name*, each change makes another pod of them, and they may not refer to
     objects of the API server.
 
-    *complete* is called for each pod that was read, in a thread, and gives the pod to tell of:
+    *complete* is called for each pod that was read, in a thread, and gives the pod to report:
     with the defaults of the API server, for example.
 
     - *folder*: the folder

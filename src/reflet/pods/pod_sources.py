@@ -43,7 +43,7 @@ class PodGone:
 
 @dataclass(frozen=True, slots=True)
 class AllPodsSeen:
-    """Every pod that the source had when it was opened has been told: others do not exist."""
+    """Every pod that the source had when it was opened has been given: others do not exist."""
 
 
 PodNews: TypeAlias = PodSeen | PodGone
@@ -51,7 +51,7 @@ PodNews: TypeAlias = PodSeen | PodGone
 
 
 class PodSource(Protocol):
-    """Whoever knows of pods."""
+    """Where pods come from."""
 
     def news(self) -> AsyncGenerator[PodNews | AllPodsSeen, None]:
         """Yield every pod that is there, AllPodsSeen, then what happens, until it is closed."""
@@ -141,9 +141,9 @@ def pods_of_node(
 
 
 class PodFeed:
-    """Tells what a source says, through as many lives as the source needs.
+    """Follows a source of pods, also when the source has to be opened again.
 
-    ``run`` may be called again after it failed: the pods that went meanwhile are told as gone
+    ``run`` may be called again after it failed: the pods that went meanwhile are reported as gone
     once the source has said what is there.  A pod whose end was missed because another one has
     its name now is gone before the other is seen.
 
@@ -156,7 +156,7 @@ class PodFeed:
         self._complete = asyncio.Event()
 
     async def run(self, take: Callable[[PodNews], None], /) -> None:
-        """Tell *take* of every pod, then of what happens to pods, until cancelled."""
+        """Call *take* with every pod, then with what happens to pods, until cancelled."""
         unseen = dict(self._told)  # in this life
         async with aclosing(self._source.news()) as news:
             async for item in news:
@@ -179,7 +179,7 @@ class PodFeed:
                         assert_never(item)
 
     async def complete(self) -> None:
-        """Return when every pod that is there has been told of."""
+        """Return when every pod that is there has been given."""
         await self._complete.wait()
 
     def why_not_ready(self) -> str | None:

@@ -21,7 +21,7 @@ TERMINAL_PHASES: Final = frozenset({"Succeeded", "Failed"})
 
 
 class PodListener(Protocol):
-    """Whoever has to know of pods; a manager is one."""
+    """Something that follows pods; a manager is one."""
 
     def register_pod(self, pod: Pod) -> None:
         """A pod is there, or has a new state."""
@@ -44,9 +44,9 @@ def is_terminated(pod: Pod) -> bool:
 
 
 class PodRegistrar:
-    """Registers pods with *listeners*, each a manager or whoever has the same two methods.
+    """Registers pods with *listeners*, each a manager or anything with the same two methods.
 
-    ``follow`` does so for the pods of a source.  ``register`` and ``unregister`` are for whoever
+    ``follow`` does so for the pods of a source.  ``register`` and ``unregister`` are for code that
     knows by himself when a pod begins and when nothing of it runs any more, as a worker does.
     *pods* keeps the books of static and mirror pods, if given.  Never waits, but for ``follow``.
     """

@@ -245,7 +245,7 @@ class UnsupportedField(Problem, frozen=True, kw_only=True):
 
 
 class UnavailableResource(Problem, frozen=True, kw_only=True):
-    """A limit or request that cannot be told."""
+    """A limit or request that is not known."""
 
     resource: str
     container: str = ""

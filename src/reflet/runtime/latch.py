@@ -34,7 +34,7 @@ class Latch:
         return self._set
 
     def set(self) -> bool:
-        """Set the latch and wake whoever waits; false when it was set before."""
+        """Set the latch and wake waiters; false when it was set before."""
         with self._lock:
             if self._set:
                 return False

@@ -43,7 +43,7 @@ class Changed(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Resynced:
-    """Nothing changed: whoever follows is to hear the present state again."""
+    """Nothing changed: handlers get the present state again."""
 
 
 ChangeType: TypeAlias = Literal["ADDED", "UPDATED", "DELETED"]

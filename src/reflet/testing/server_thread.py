@@ -77,7 +77,7 @@ class RunningServer:
         return RunningServer(self.server, self._loop)
 
     def disconnect(self) -> None:
-        """Break all connections; whoever comes back is served."""
+        """Break all connections; clients may connect again."""
         self.call(self.server.disconnect)
 
     def _wait_for(self, work: Coroutine[Any, Any, None]) -> None:

@@ -95,7 +95,7 @@ class Transport(Protocol):
 
         Leaving the context closes the stream at once.  A stream that is read by lines
         (``line_runs``) may end although the server did not end it, because its connection is
-        replaced: whoever needs the rest asks again.  *silence* is the longest time in seconds
+        replaced: a caller that needs the rest asks again.  *silence* is the longest time in seconds
         without a byte before the stream counts as dead; None trusts the connection's own
         liveness checks.
         """

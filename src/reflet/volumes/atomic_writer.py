@@ -67,10 +67,10 @@ _UNREADABLE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.
 class AtomicWriter:
     """Keeps the folder *target* equal to the contents that are written.
 
-    Whoever reads ``..data`` once, and the files below what it says, sees one version complete.
-    Whoever opens a file by its visible name sees its old or its new bytes, never a part, at every
-    moment and after a crash at any moment.  A version is removed when the next one counts, so a
-    reader that walks the files should look at ``..data`` again when one of them is gone.
+    A reader that reads ``..data`` once, and the files below its target, sees one whole version.  A
+    reader that opens a file by its visible name sees its old or its new bytes, never a part, at
+    every moment and after a crash at any moment.  A version is removed when the next one counts, so
+    a reader that walks the files should look at ``..data`` again when one of them is gone.
 
     What is equal already, bytes, modes and owners, is left alone: not a file changes.  What is
     not the writer's own is left alone as well, and links that lead out of the folder are never
@@ -84,9 +84,9 @@ class AtomicWriter:
     kubelet, a power failure may lose files of the last versions; the next write compares bytes
     and puts them right.  A process that is killed loses nothing either way.
 
-    Writers of one folder, in any process, wait for each other.  Whoever is *alone*, by a lock of
-    his own elsewhere, waits for nobody: everybody who may read a folder may lock it.  Blocks; may
-    be used from any thread, by one at a time.
+    Writers of one folder, in any process, wait for each other.  With *alone*, because the caller
+    has a lock of its own, it does not wait: any user who may read a folder may lock it.  Blocks;
+    may be used from any thread, by one at a time.
     """
 
     def __init__(

@@ -104,7 +104,7 @@ def memory_backed_root(
     """Make a private folder, 0700 and ours, on a file system in memory.
 
     With a *name*, the folder of that name is used again when it is there and private; without
-    one, it is new.  Whoever asked for it removes it.
+    one, it is new.  The caller removes it.
 
     - *candidates*: folders to try; None is the usual ones
     - *mounts*: what is mounted where; None reads it

@@ -133,7 +133,7 @@ class PodDirectories:
         return self.pod(uid)
 
     def make_volume(self, uid: str, kind: str, name: str, *, group: int | None = None) -> Path:
-        """Make the folder of a volume; an ``emptyDir`` can be written to by whoever gets there.
+        """Make the folder of a volume; an ``emptyDir`` is writable for all who can reach it.
 
         With *group*, an ``emptyDir`` belongs to it, where the system allows that.
         """

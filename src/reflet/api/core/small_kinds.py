@@ -35,7 +35,7 @@ class NamespaceStatus(Frozen, frozen=True, kw_only=True):
 
 
 class Namespace(TypedObject, frozen=True, kw_only=True):
-    """A room for names."""
+    """A scope for the names of objects."""
 
     complete: ClassVar[bool] = True
 

@@ -27,7 +27,7 @@ class ChangeStream(Generic[T]):
 
     Leaving the loop is enough: the stream is closed when nothing refers to it any more, and at
     once where it is used as a context.  ``next_batch`` gives what waits in one go.  With
-    *only_changes* it leaves out what is told again without having changed.
+    *only_changes* it leaves out what comes again without having changed.
 
     - *registration*: the informer's side of the stream
     - *leave*: called when the stream is closed

@@ -47,7 +47,7 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
     @property
     def is_resync(self) -> bool:
-        """Nothing changed: the present state is told again."""
+        """Nothing changed: the present state is given again."""
         old = self.old
         if old is None or self.type != "UPDATED":
             return False
@@ -57,7 +57,7 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
 
 Handler: TypeAlias = Callable[[Change[T]], Awaitable[None] | None]
-"""A function, or a coroutine function, that is told one change at a time."""
+"""A function, or a coroutine function, that is called with one change at a time."""
 
 
 def is_asynchronous(handler: Handler[T]) -> bool:
@@ -67,7 +67,7 @@ def is_asynchronous(handler: Handler[T]) -> bool:
 
 
 def filtered(predicate: Callable[[T], bool], handler: Handler[T]) -> Handler[T]:
-    """A handler that tells *handler* about objects for which *predicate* holds.
+    """A handler that calls *handler* for objects for which *predicate* holds.
 
     An object that begins to pass is an addition, one that no longer passes a deletion, with the
     last state that passed.  The predicate looks at nothing but the object: its answers for one

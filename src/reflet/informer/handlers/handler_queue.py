@@ -34,11 +34,11 @@ logger = logging.getLogger(__name__)
 class Backlog(Generic[T]):
     """Changes that wait for a slow handler, at most three for each key.
 
-    What comes out tells the same story as what went in: each key's changes in order, ending in
-    the same state, no deletion of an object that the handler knows left out.  Successive updates
-    become one (the first old, the last new).  An object that came and went unheard is not told:
-    of a key that the handler does not know, nothing waits once it is gone, but for objects that
-    were there when the handler began, which it is promised to hear of.  ``merged`` counts what
+    What comes out is equivalent to what went in: each key's changes in order, ending in the same
+    state, no deletion of an object that the handler knows left out.  Successive updates become one
+    (the first old, the last new).  An object that came and went before it was delivered is left
+    out: of a key that the handler does not know, nothing waits once it is gone, but for objects
+    that were there when the handler began, which it is promised to hear of.  ``merged`` counts what
     was left out.  Keys come out in the order in which they first went in.
     """
 

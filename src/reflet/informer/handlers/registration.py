@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 class Registration(Generic[T]):
     """One handler and what waits for it.  ``tell`` never waits; ``run`` delivers until ``stop``.
 
-    ``synced`` is set when the handler has been told, and has finished with, every object that
+    ``synced`` is set when the handler has been called, and has finished, with every object that
     was there when it began.  A handler that fails at one of those never counts as synced.
     Plain functions run on the event loop, or in *executor* when there is one.  Once ``run`` has
     ended the handler does not run any more, in no thread.
@@ -96,22 +96,22 @@ class Registration(Generic[T]):
         self.tell(changes)
 
     def initial_complete(self) -> None:
-        """There are no more initial objects than those told so far."""
+        """There are no more initial objects than those given so far."""
         self._initial_complete = True
         self._check_synced()
 
     def stop(self) -> None:
-        """Tell the handler nothing more; what waits is dropped.  ``run`` ends soon."""
+        """Do not call the handler any more; what waits is dropped.  ``run`` ends soon."""
         self._queue.close()
 
     async def next(self) -> Sequence[Change[T]]:
-        """What waits, for whoever reads instead of being called; QueueClosed after ``stop``."""
+        """What waits, for readers instead of handlers; QueueClosed after ``stop``."""
         changes = await self._queue.get()
         self._note_pace()
         return changes
 
     async def run(self) -> None:
-        """Tell the handler what waits, in order, until ``stop``."""
+        """Call the handler with what waits, in order, until ``stop``."""
         while True:
             try:
                 changes = await self._queue.get()

@@ -199,7 +199,7 @@ class DeltaQueue(ABC, Generic[T]):
 
     @abstractmethod
     def resync(self) -> None:
-        """Tell the present state again."""
+        """Give handlers the present state again."""
 
     def bookmark(self, version: str) -> None:
         """Nothing changed up to *version*."""
@@ -236,8 +236,8 @@ class DeltaFifo(DeltaQueue[T]):
     """Deltas by key.  Is a ``Sink``.
 
     ``pop`` gives every delta of the key that waits longest.  Two adjacent deletions are one.
-    With *known* objects, a list that lacks one of them is a deletion with a tombstone, and a
-    resync tells them again.  *emit_replaced* tells objects of a list as Replaced instead of
+    With *known* objects, a list that lacks one of them is a deletion with a tombstone, and a resync
+    gives them again.  *emit_replaced* gives objects of a list as Replaced instead of
     Sync.  ``synced`` is set when every key of the first list has been popped.
     """
 
@@ -302,7 +302,7 @@ class DeltaFifo(DeltaQueue[T]):
         self._initial.begin(len(listed) + len(gone))
 
     def resync(self) -> None:
-        """Tell every known object again, unless something newer is queued for it."""
+        """Queue every known object again, unless something newer is queued for it."""
         if self._known is None:
             return
         for key in list(self._known.keys()):

@@ -88,7 +88,7 @@ class OrderedQueue(DeltaQueue[T]):
         self._initial.begin(len(self._deltas))
 
     def resync(self) -> None:
-        """Tell the present state again."""
+        """Give handlers the present state again."""
         if self._known is None:
             self._append(QueuedDelta(DeltaType.SYNC_ALL))
             return

@@ -94,12 +94,12 @@ class Reflector(Generic[T]):
     time for each event, so leave it out where the source decodes into one class: there nothing
     else can come.
 
-    *resync_every* seconds, if *should_resync* says so, the sink is told ``Resynced`` beside the
-    watch; 0 never.  *minimum_watch_timeout* below five minutes counts as five minutes; each
-    watch asks for a random time from it to twice as long.  *silence* is how long a stream may
-    bring nothing.  *page_size* 0 lets the rules of versions decide.  For
-    *internal_error_window* seconds the server's internal errors do not lead to a new list.
-    ``streaming=False`` never asks for WatchLists.
+    *resync_every* seconds, if *should_resync* says so, the sink gets ``Resynced`` beside the watch;
+    0 never.  *minimum_watch_timeout* below five minutes counts as five minutes; each watch asks for
+    a random time from it to twice as long.  *silence* is how long a stream may bring nothing.
+    *page_size* 0 lets the rules of versions decide.  For *internal_error_window* seconds the
+    server's internal errors do not lead to a new list.  ``streaming=False`` never asks for
+    WatchLists.
 
     *on_error* is called with every error that ends a pass; without it they are logged.
     *on_connection* is called with an error when the server is lost and with None when it is
@@ -259,7 +259,7 @@ class Reflector(Generic[T]):
     # Running
 
     def set_resync_period(self, every: float) -> None:
-        """Tell the sink ``Resynced`` that often, in seconds; from the next pass on.
+        """Give the sink ``Resynced`` that often, in seconds; from the next pass on.
 
         - *every*: seconds; 0 is never
         """
@@ -269,7 +269,7 @@ class Reflector(Generic[T]):
         """Mirror until cancelled.
 
         Raises the error of a source that is wrong as a program (``PROGRAMMING_ERRORS``): no
-        retry would mend it.
+        retry would fix it.
         """
         await self._loop.run(self._report)
 

@@ -25,7 +25,7 @@ VolumeKind = Literal["configMap", "secret", "downwardAPI", "projected", ""]
 class FileContent(Frozen, frozen=True, kw_only=True):
     """One file: what it holds, with which mode, and where that came from.
 
-    ``user`` owns the file, if not whoever writes it.  ``shadows`` are the origins that the same
+    ``user`` owns the file, if not the writing process.  ``shadows`` are the origins that the same
     path had before, the nearest first.  A file that is not ``known`` is empty here and will be
     something else in a running pod.
     """

@@ -142,7 +142,7 @@ class _Issued:
 class ExecCredentials:
     """What a plugin says, kept until it expires or the server refuses it.
 
-    One process runs at a time, and those who ask meanwhile share its answer; a failure is not
+    One process runs at a time, and callers that ask meanwhile share its answer; a failure is not
     kept.  A caller that is cancelled takes its process along.  *time_limit* does not hold for a
     plugin that has the terminal: somebody may be typing.
 

@@ -65,7 +65,7 @@ class ConnectionSettings:
 
     - *server*: URL without a slash at its end; its path, if any, goes before every API path
     - *namespace*: used where a call names none
-    - *certificate_authority*: whom to trust; None is the system's authorities
+    - *certificate_authority*: CAs to trust; None is the system's authorities
     - *tls_server_name*: replaces the host name of *server* in SNI and in the check of the
       certificate; empty does not
     - *insecure*: whether to accept any certificate
