@@ -41,5 +41,7 @@ def test_without_the_extra_the_error_names_it_and_the_way_around(
     monkeypatch.delitem(sys.modules, "reflet.devserver.http.authority", raising=False)
     monkeypatch.delattr("reflet.devserver.http.authority", raising=False)
 
-    with pytest.raises(ConfigurationError, match=r"install reflet\[devserver\], or serve without TLS"):
+    with pytest.raises(
+        ConfigurationError, match=r"install reflet\[devserver\], or serve without TLS"
+    ):
         serving_certificate(["localhost"])
