@@ -24,6 +24,7 @@ from typing import Final
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
+from reflet.cri.conversions import CONTAINER_STATES
 from reflet.cri.messages import containers as cri
 from reflet.cri.messages.sandboxes import (
     DNSConfig,
@@ -55,12 +56,6 @@ from reflet.pleg.runtime_status import (
 from reflet.volumes.pod_directories import PodDirectories
 
 LONGEST_OUTPUT: Final = 10 * 1024  # bytes of a command's output that are kept
-STATES: Final = {
-    cri.ContainerState.CREATED: RuntimeState.CREATED,
-    cri.ContainerState.RUNNING: RuntimeState.RUNNING,
-    cri.ContainerState.EXITED: RuntimeState.EXITED,
-    cri.ContainerState.UNKNOWN: RuntimeState.UNKNOWN,
-}
 
 
 class NoSandbox(RefletError):
@@ -352,7 +347,8 @@ class CriContainerRuntime:
             name = told.get(labels.CONTAINER_NAME, "")
             attempt = 0 if each.metadata is None else each.metadata.attempt
             log = self._logs / place / log_path(name, attempt)
-            lives.append(CriLife(each.id, uid, name, STATES[each.state], log))
+            state = CONTAINER_STATES.get(each.state, RuntimeState.UNKNOWN)
+            lives.append(CriLife(each.id, uid, name, state, log))
         return lives
 
     async def _containers_of(self, uid: str) -> list[cri.Container]:

@@ -15,7 +15,7 @@ from reflet.cri.messages.containers import (
     ContainerState,
     ContainerStateValue,
 )
-from reflet.errors import RpcError
+from reflet.errors import RpcError, RpcNotFound
 from reflet.node.cri.agents_pods import OwnedPods
 from reflet.node.shim.log_files import LARGEST_FILE, MOST_FILES, rotated
 from reflet.runtime.clock import Clock
@@ -54,11 +54,17 @@ class LogRotation:
     async def rotate(self) -> None:
         """Turn over every log that is long enough."""
         for container in await self._owned.list_containers(RUNNING):
-            status = (await self._owned.container_status(container.id)).status
-            if status is None or not status.log_path:
-                continue
-            if await asyncio.to_thread(self._turned_over, Path(status.log_path)):
-                await self._owned.service.reopen_container_log(container.id)
+            try:
+                await self._rotate_one(container.id)
+            except RpcNotFound:
+                continue  # it was removed meanwhile
+
+    async def _rotate_one(self, container: str) -> None:
+        status = (await self._owned.container_status(container)).status
+        if status is None or not status.log_path:
+            return
+        if await asyncio.to_thread(self._turned_over, Path(status.log_path)):
+            await self._owned.service.reopen_container_log(container)
 
     def _turned_over(self, path: Path) -> bool:
         """Whether the runtime has to open a new file: the log was long, or is gone."""

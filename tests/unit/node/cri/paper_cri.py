@@ -59,6 +59,7 @@ class PaperCri:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.failures: dict[str, RpcError] = {}
+        self.vanished: set[str] = set()  # containers that are listed, and gone when asked for
         self.sandboxes: dict[str, PodSandbox] = {}
         self.containers: dict[str, Container] = {}
         self.configs: dict[str, ContainerConfig] = {}
@@ -178,6 +179,8 @@ class PaperCri:
         self, container: str, *, verbose: bool = False
     ) -> ContainerStatusResponse:
         self.note("container status", container)
+        if container in self.vanished:
+            raise RpcNotFound("NotFound", "no such container")
         known = self.containers[container]
         status = ContainerStatus(
             id=container, state=known.state, log_path=self.log_paths.get(container, "")

@@ -43,3 +43,19 @@ async def test_a_short_log_stays_and_a_missing_one_is_opened_again(tmp_path: Pat
 
     assert cri.asked.count("reopen c") == 1
     assert log.read_text() == "short"
+
+
+async def test_a_container_that_is_removed_meanwhile_keeps_no_other_log_from_its_turn(
+    tmp_path: Path,
+) -> None:
+    cri, log = PaperCri(), tmp_path / "0.log"
+    cri.containers["gone"] = Container(
+        id="gone", state=ContainerState.RUNNING, labels={NODE: "worker-1"}
+    )
+    cri.vanished.add("gone")
+    rotating = rotation(cri, log)
+    log.write_text("a long text")
+
+    await rotating.rotate()
+
+    assert cri.asked.count("reopen c") == 1
