@@ -63,8 +63,6 @@ EVERYWHERE: Final[dict[tuple[str, str], str]] = {
     ("container_id", "str"): "Id of the container.",
     ("data", "bytes"): "The object or list as JSON.",
     ("delta", "Delta[T]"): "What changed on the server.",
-    ("delta", "Delta[T_contra]"): "What changed on the server.",
-    ("executor", "Executor | None"): "Threads for a plain function; None runs it on the loop.",
     ("fault", "Fault"): "What goes wrong, and for which requests.",
     ("field_selector", "FieldSelector | str"): "Only objects whose fields match.",
     ("height", "int"): "Rows of the terminal.",

@@ -92,6 +92,7 @@ def _row(
 def of_class(node: ast.ClassDef, module: str, source: Source) -> list[Row]:
     """The public fields of a class."""
     rows = []
+    are_options = any(source(base, module) == "TypedDict" for base in node.bases)
     for member, below in pairwise([*node.body, ast.Pass()]):
         match member:
             case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
@@ -100,7 +101,9 @@ def of_class(node: ast.ClassDef, module: str, source: Source) -> list[Row]:
                 text = (
                     _text(below) or _behind(member, module) or _said_elsewhere(node, name, module)
                 )
-                rows.append(Row(name, kind, default, text or EVERYWHERE.get((name, kind), "")))
+                if not text and are_options:
+                    text = EVERYWHERE.get((name, kind), "")
+                rows.append(Row(name, kind, default, text))
             case _:
                 pass
     return rows

@@ -76,18 +76,19 @@ def resolve_environment(
 ) -> Environment:
     """Return the variables of a container, with where each came from and all problems.
 
-    *objects* answers for ConfigMaps and Secrets; ``None`` is a kubelet without API server.
-    *node* fills missing limits and gives the host's addresses; ``UNKNOWN_NODE`` says that
-    there is one which is not known here.  *services* are those of all namespaces, the error
-    of listing them, or ``None`` for a kubelet that does not know services; with
-    *services_read* false, they were never read.  *pod_ips* are the addresses of the pod's
-    sandbox, if they are not those of its status.  *volumes* are those that are mounted, for
-    environment files; ``None`` means that their contents are not known here.
+    Raises ConfigurationError for a container that the pod does not have.
 
-    *skip_invalid_names* is the rule of Kubernetes 1.19: keys of whole objects that are not
-    names of variables are skipped, with an event.
-
-    Raises ConfigurationError for a *container_name* that the pod does not have.
+    - *container_name*: name of the container
+    - *objects*: where ConfigMaps and Secrets are read; None is a kubelet without API server
+    - *node*: fills missing limits and gives the host's addresses; None is a kubelet that has none, and
+      ``UNKNOWN_NODE`` one that is not known here
+    - *services*: those of all namespaces, or the error of listing them; None is a kubelet that does
+      not know services
+    - *services_read*: False if the services were never read
+    - *pod_ips*: addresses of the pod's sandbox; None is those of its status
+    - *volumes*: those that are mounted, for environment files; None if their contents are not known
+    - *skip_invalid_names*: the rule of Kubernetes 1.19: keys of whole objects that are not names of
+      variables are skipped, with an event
     """
     placed = container_named(pod, container_name)
     sources = VariableSources(pod, placed, objects, node=node, pod_ips=pod_ips, volumes=volumes)

@@ -35,11 +35,13 @@ def resolve_volume(
 ) -> VolumeContents:
     """Return the files of a volume, with where each came from and all problems.
 
-    *objects* answers for ConfigMaps and Secrets; ``None`` is a kubelet without API server.
-    *node* fills missing limits; ``UNKNOWN_NODE`` says that there is one which is not known
-    here.  *token* gives service account tokens, *bundles* are the cluster's trust bundles.
+    Raises ConfigurationError for a volume that the pod does not have.
 
-    Raises ConfigurationError for a *volume_name* that the pod does not have.
+    - *volume_name*: name of the volume
+    - *objects*: where ConfigMaps and Secrets are read; None is a kubelet without API server
+    - *node*: fills missing limits; None is a kubelet that has none, ``UNKNOWN_NODE`` one not known
+    - *token*: gives service account tokens; None gives none
+    - *bundles*: the cluster's trust bundles; None is none
     """
     index, volume = _named(pod, volume_name)
     kind = kind_of(volume)
