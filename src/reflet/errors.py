@@ -166,7 +166,12 @@ class CacheNotSynced(RefletError, TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason inside an API error: ``type`` and ``message``, and the ``field`` it is about."""
+    """One reason inside an API error: ``type`` and ``message``, and the ``field`` it is about.
+
+    - *type*: kind of the problem, such as ``FieldValueInvalid``
+    - *message*: what is wrong
+    - *field*: path of the field; empty if it is about none
+    """
 
     type: str = ""
     message: str = ""

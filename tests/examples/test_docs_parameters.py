@@ -14,18 +14,14 @@ KUBERNETES: Final = "reflet.api."
 # Values that Reflet returns and nobody has to make, whose fields are not described yet.  The list
 # only shrinks: a class that is described, or gone, must be taken out.
 NOT_DESCRIBED: Final = """
-AmbiguousServiceVariable Assignment Cause Changed CompletedCommand ConfigMapOrigin Decision
-DevServer Difference Environment ExplicitKey FieldOrigin FileContent FileOrigin FileProblem
-Filling ForwardedPort Inspection InvalidMountPoint InvalidSubPath InvalidVariableName Kept
-KubectlResult MissingKey MissingSubPathVariables NameChanges NamespaceRefusal NoMemoryFolder
-NotKnownYet ObjectChange ObjectModel ObjectProblem OpenStream OversizedEnvironment OversizedObject
-OversizedValue PodEvent PodGone PodInputs PodPair PodSeen PossibleUsers Problem Put QueuedDelta
-Reference Refused Remove Replaced ResolvedPod ResourceOrigin RuntimeContainer
-RuntimeContainerStatus RuntimeEvent RuntimePod RuntimeSandbox RuntimeStatus SecretOrigin
-SeenRequest ServerVersion ServiceOrigin ServicesUnreadable SkippedNames StreamPlan Substitution
-Token TokenOrigin TokenUnavailable Trigger TrustBundleOrigin TrustBundleUnavailable
-UnavailableResource Unknown UnreadableObject UnresolvedReference UnsupportedField
-UnsupportedSource ValueOrigin Variable VolumeContents ZeroInValue
+AmbiguousServiceVariable Assignment ConfigMapOrigin Difference Environment FieldOrigin FileContent
+FileOrigin FileProblem Filling InvalidMountPoint InvalidSubPath InvalidVariableName MissingKey
+MissingSubPathVariables NotKnownYet ObjectModel ObjectProblem OversizedEnvironment OversizedObject
+OversizedValue PossibleUsers Problem QueuedDelta Reference Refused ResourceOrigin
+RuntimeContainerStatus RuntimePod RuntimeStatus SecretOrigin SeenRequest ServiceOrigin
+ServicesUnreadable SkippedNames Substitution TokenOrigin TokenUnavailable TrustBundleOrigin
+TrustBundleUnavailable UnavailableResource Unknown UnreadableObject UnresolvedReference
+UnsupportedField UnsupportedSource ValueOrigin Variable VolumeContents ZeroInValue
 """
 FIELDS_NOT_DESCRIBED: Final = frozenset(NOT_DESCRIBED.split())
 

@@ -32,7 +32,11 @@ ALL_NAMESPACES: Final = resources.ALL_NAMESPACES
 
 
 class Token(Frozen, frozen=True, kw_only=True):
-    """A service account's token and the moment it ends."""
+    """A service account's token and the moment it ends.
+
+    - *token*: the token
+    - *expiration_timestamp*: when it expires
+    """
 
     token: str
     expiration_timestamp: Time

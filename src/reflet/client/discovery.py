@@ -23,7 +23,12 @@ AGGREGATED: Final = f"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 
 
 class ServerVersion(Frozen, frozen=True, kw_only=True):
-    """What the server says it is."""
+    """What the server says it is.
+
+    - *git_version*: version, such as ``v1.36.4``
+    - *platform*: system and architecture, such as ``linux/amd64``
+    - *go_version*: version of Go that it was built with
+    """
 
     git_version: str = ""
     platform: str = ""

@@ -26,7 +26,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ForwardedPort:
-    """Where to connect."""
+    """Where to connect.
+
+    - *host*: local address
+    - *port*: local port
+    """
 
     host: str
     port: int

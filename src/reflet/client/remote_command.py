@@ -37,7 +37,11 @@ LONGEST_STATUS: Final = 64 * 1024  # bytes
 
 @dataclass(frozen=True, slots=True)
 class CompletedCommand:
-    """How a command ended, and all that it wrote; what it wrote is not shown."""
+    """How a command ended, and all that it wrote; what it wrote is not shown.
+
+    - *returncode*: exit code of the command
+    - *stdout*, *stderr*: what it wrote
+    """
 
     returncode: int
     stdout: bytes = field(repr=False)

@@ -57,6 +57,8 @@ class Trigger(Generic[T]):
 
     One that is *optional* may be of a kind that is not installed yet: the work begins without it,
     and follows when it comes.
+
+    - *predicate*: which changes count; None is all
     """
 
     mirror: Mirror[T]

@@ -76,6 +76,8 @@ class DevServer:
     - *load*: files, folders and objects to begin with
     - *token*: what clients must send; empty makes one
     - *play*: which controllers run beside the server: a ``reflet.play.Play``; None is none
+    - *state*: storage, faults and requests of the server
+    - *kubeconfig_path*: where the kubeconfig was written
     """
 
     state: State

@@ -23,6 +23,9 @@ class ObjectChange(Generic[C]):
     """A read gives another answer than before: *object*, None for "not found".
 
     *pods* are the registered pods that refer to the object.
+
+    - *namespace*: namespace of the object
+    - *name*: name of the object
     """
 
     namespace: str

@@ -31,7 +31,12 @@ class PodEventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PodEvent:
-    """Something that happened to the pod ``uid``; sandboxes count as containers."""
+    """Something that happened to the pod ``uid``; sandboxes count as containers.
+
+    - *uid*: UID of the pod
+    - *type*: what happened
+    - *container_id*: id of the container or sandbox; empty for POD_SYNC
+    """
 
     uid: str
     type: PodEventType

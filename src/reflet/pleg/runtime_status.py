@@ -28,7 +28,12 @@ class RuntimeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuntimeContainer:
-    """A container in a list: enough to see that something changed."""
+    """A container in a list: enough to see that something changed.
+
+    - *id*: id that the runtime gave
+    - *name*: name in the pod's spec
+    - *state*: created, running, exited or unknown
+    """
 
     id: str
     name: str = ""
@@ -71,7 +76,12 @@ class RuntimeContainerStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeSandbox:
-    """What holds a pod's containers together: its network, or its group of processes."""
+    """What holds a pod's containers together: its network, or its group of processes.
+
+    - *id*: id that the runtime gave
+    - *ready*: whether it can hold containers
+    - *created_at*: when it was made
+    """
 
     id: str
     ready: bool = False
@@ -130,6 +140,8 @@ class RuntimeEvent:
     """A runtime says that something happened to a container or sandbox of pod *uid*.
 
     An empty *uid* means that it does not say whose; *at* is by the runtime's wall clock.
+
+    - *container_id*: id of the container or sandbox
     """
 
     uid: str

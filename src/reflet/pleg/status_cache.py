@@ -26,6 +26,9 @@ class Inspection:
     """What came of looking at a pod: its status, and the error if looking failed.
 
     With an error, the status is what is known all the same.
+
+    - *status*: what is known of the pod
+    - *error*: why the runtime could not report; None if it did
     """
 
     status: RuntimeStatus

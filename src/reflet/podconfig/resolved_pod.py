@@ -28,6 +28,10 @@ class ResolvedPod:
 
     Containers and volumes are in the pod's order; what is not configuration, an ``emptyDir`` for
     one, is not among the volumes.  Secret values are in it and in no representation of it.
+
+    - *pod*: the pod
+    - *environments*: environment of each container, by name
+    - *volumes*: contents of each configuration volume, by name
     """
 
     pod: Pod
@@ -68,7 +72,10 @@ class ResolvedPod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameChanges:
-    """Names that came, went, or have another value now; each sorted."""
+    """Names that came, went, or have another value now; each sorted.
+
+    - *added*, *removed*, *changed*: the names
+    """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()

@@ -64,7 +64,11 @@ def refuse_references(pod: Pod) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PodPair:
-    """A pod and its mirror, as far as they are known; *was_mirror* says which one was given."""
+    """A pod and its mirror, as far as they are known; *was_mirror* says which one was given.
+
+    - *pod*: the pod; None if it is not known
+    - *mirror*: its mirror pod; None if there is none
+    """
 
     pod: Pod | None
     mirror: Pod | None

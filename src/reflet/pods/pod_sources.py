@@ -29,14 +29,20 @@ from reflet.runtime.tasks import TaskOwner
 
 @dataclass(frozen=True, slots=True)
 class PodSeen:
-    """A pod is there, or has a new state."""
+    """A pod is there, or has a new state.
+
+    - *pod*: its present state
+    """
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True)
 class PodGone:
-    """A pod is no longer there; this was its last known state."""
+    """A pod is no longer there; this was its last known state.
+
+    - *pod*: its last known state
+    """
 
     pod: Pod
 

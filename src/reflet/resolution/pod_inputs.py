@@ -119,6 +119,7 @@ class PodInputs:
     - *known_objects*: ConfigMaps and Secrets that exist, for suggestions
     - *refusals*: objects of the files that a server would not take
     - *remarks*: sentences about what is assumed or missing
+    - *pod*: the pod, or what a workload's template makes
     """
 
     pod: Pod

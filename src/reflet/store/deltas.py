@@ -27,6 +27,8 @@ class Replaced(Generic[T]):
     """The whole collection, as it was at *version*: what is not in it is gone.
 
     With *namespace* it is all of that namespace, and says nothing of the others.
+
+    - *items*: every object of the collection
     """
 
     items: Sequence[T]
@@ -36,7 +38,10 @@ class Replaced(Generic[T]):
 
 @dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Changed[ConfigMap](…)
 class Changed(Generic[T]):
-    """Events that arrived together, in the server's order, bookmarks included."""
+    """Events that arrived together, in the server's order, bookmarks included.
+
+    - *events*: the events
+    """
 
     events: Sequence[WatchEvent[T]]
 
@@ -63,14 +68,20 @@ class Sink(Protocol[T]):
 
 @dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Put[ConfigMap](…)
 class Put(Generic[T]):
-    """Store the object, whether or not there was one."""
+    """Store the object, whether or not there was one.
+
+    - *object*: the object
+    """
 
     object: T
 
 
 @dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Remove[ConfigMap](…)
 class Remove(Generic[T]):
-    """Remove the object, or what a tombstone names."""
+    """Remove the object, or what a tombstone names.
+
+    - *object*: the object, or its tombstone
+    """
 
     object: T | Tombstone[T]
 

@@ -46,7 +46,10 @@ class Tombstone(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ExplicitKey:
-    """Stands where an object is expected and only its key is known."""
+    """Stands where an object is expected and only its key is known.
+
+    - *key*: ``namespace/name``, or ``name``
+    """
 
     key: str
 

@@ -33,7 +33,12 @@ class KubectlFailed(RefletError):
 
 @dataclass(frozen=True, slots=True)
 class KubectlResult:
-    """What a command has printed."""
+    """What a command has printed.
+
+    - *command*: what was run
+    - *code*: exit code
+    - *stdout*, *stderr*: what it printed
+    """
 
     command: str
     code: int

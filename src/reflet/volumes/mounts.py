@@ -79,7 +79,10 @@ IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 
 @dataclass(frozen=True, slots=True)
 class NoMemoryFolder:
-    """There is no place in memory, and ``reason`` says what was looked at."""
+    """There is no place in memory, and ``reason`` says what was looked at.
+
+    - *reason*: what was looked at, and why it did not do
+    """
 
     reason: str
 

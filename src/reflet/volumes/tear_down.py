@@ -20,7 +20,11 @@ MOUNTED: Final = "something is mounted there"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is still there, by its path, and why."""
+    """What is still there, by its path, and why.
+
+    - *path*: what is still there
+    - *reason*: why
+    """
 
     path: str
     reason: str

@@ -48,7 +48,11 @@ class StreamLimits:
 
 @dataclass(frozen=True, slots=True)
 class NamespaceRefusal:
-    """A namespace may not, or should not, be watched as a whole until a moment."""
+    """A namespace may not, or should not, be watched as a whole until a moment.
+
+    - *reason*: why, for people
+    - *until*: when it may be tried again, in seconds of the manager's clock
+    """
 
     reason: str
     until: float
@@ -56,7 +60,11 @@ class NamespaceRefusal:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How to watch, and why, in words."""
+    """How to watch, and why, in words.
+
+    - *shape*: one stream for the namespace, or one for each object
+    - *reason*: why, for people
+    """
 
     shape: Shape
     reason: str
@@ -84,7 +92,11 @@ def decide(
 
 @dataclass(frozen=True, slots=True)
 class OpenStream:
-    """A stream of one object, or with *name* None of a whole namespace."""
+    """A stream of one object, or with *name* None of a whole namespace.
+
+    - *namespace*: what it watches in
+    - *reason*: why it is open, for people
+    """
 
     namespace: str
     name: str | None
@@ -97,7 +109,10 @@ class OpenStream:
 
 @dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """The streams that are open at one moment; as text, one a line."""
+    """The streams that are open at one moment; as text, one a line.
+
+    - *streams*: the open streams
+    """
 
     streams: tuple[OpenStream, ...] = ()
 
