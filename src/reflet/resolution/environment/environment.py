@@ -80,7 +80,7 @@ def resolve_environment(
 
     - *container_name*: name of the container
     - *objects*: where ConfigMaps and Secrets are read; None is a kubelet without API server
-    - *node*: fills missing limits and gives the host's addresses; None is a kubelet that has none, and
+    - *node*: fills missing limits and gives the host's addresses; None is a kubelet that has none,
       ``UNKNOWN_NODE`` one that is not known here
     - *services*: those of all namespaces, or the error of listing them; None is a kubelet that does
       not know services
