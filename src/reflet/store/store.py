@@ -244,12 +244,15 @@ class Store(Generic[T]):
                         metadata = item.metadata
                     if indexed:
                         self._reindex(key, old, item)
-                    items[key] = item
                     if old is None:
+                        # Before others can read it, which takes no lock: without a GIL the
+                        # labels that are swapped for shared ones could be freed under a reader.
                         self._sharing.share(metadata)
+                        items[key] = item
                         self._namespaces.arrived(key)
                         add(note("ADDED", item))
                     else:
+                        items[key] = item
                         add(note("UPDATED", item, old))
                         if old.metadata.resource_version == metadata.resource_version:
                             repeated = True
