@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # Three processes for two cores share the tests; a chosen path runs in one. WORKERS=n decides otherwise.
 PYTEST = $(BIN)/python -m pytest -q --dist worksteal -n $(or $(WORKERS),$(if $(T),0,auto))
+# Hundreds of tests start programs of ours: compiling them again each time takes half of their time.
+unexport PYTHONDONTWRITEBYTECODE
 # What the quick suite leaves out: long stories, and the folders that need other programs.
 QUICK = -m "not story" $(addprefix --ignore=tests/,real browser containers image)
 
