@@ -414,10 +414,13 @@ def _parameter(argument: ast.arg, default: ast.expr | None, module: str) -> str:
     return f"{argument.arg}{kind}{' = ' if kind else '='}{_source(default, module)}"
 
 
-def _source(node: ast.AST, module: str) -> str:
+def _source(node: ast.expr | ast.stmt, module: str) -> str:
     """The text of a node as it stands in its file, in one line."""
-    text = ast.get_source_segment(text_of(module), node) or ast.unparse(node)
-    joined = re.sub(r"\s+", " ", text)
+    # ast.get_source_segment would look at every letter of the file, for each of thousands of nodes.
+    lines = text_of(module).encode().split(b"\n")[node.lineno - 1 : node.end_lineno]
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    joined = re.sub(r"\s+", " ", b"\n".join(lines).decode())
     return re.sub(r",? ([)\]}])", r"\1", re.sub(r"([(\[{]) ", r"\1", joined))
 
 

@@ -22,7 +22,7 @@ from docs.generators.rooms import Definition, Function, definition, text_of
 _OPTIONS: Final = re.compile(r"Unpack\[(\w+)")
 _SENTENCE: Final = re.compile(r"(?<=[.;:])\s+(?=[*A-Z`])")
 
-Source = Callable[[ast.AST, str], str]
+Source = Callable[[ast.expr, str], str]
 
 
 class Row(NamedTuple):
