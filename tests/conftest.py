@@ -103,10 +103,14 @@ def _nothing_is_left_behind() -> Iterator[None]:
     yield
     left = _Belongings.now().missing_from(before)
     if left:
-        # What only a reference cycle keeps alive is not held by anybody.
-        gc.collect()
         deadline = Deadline(GRACE)
-        while (left := _Belongings.now().missing_from(before)) and not deadline.passed:
+        while True:
+            # What only a reference cycle keeps alive is not held by anybody, and a thread that ends
+            # may leave one.
+            gc.collect()
+            left = _Belongings.now().missing_from(before)
+            if not left or deadline.passed:
+                break
             time.sleep(0.01)
     if left:
         pytest.fail("the test left behind: " + "; ".join(left), pytrace=False)

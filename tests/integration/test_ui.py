@@ -33,7 +33,7 @@ from reflet.ui.board import Board
 from reflet.ui.cluster_board import AWAY, ClusterBoard
 from tests.integration.node_agents import scene_on
 from tests.node_scenes import config_map, free_port, is_running, pod_document, until
-from tests.patience import Deadline
+from tests.patience import Deadline, overload
 
 PATIENCE: Final = 30.0
 POD: Final = {
@@ -169,8 +169,10 @@ async def test_pods_that_may_not_be_listed_are_the_end(server: RunningServer) ->
 async def test_when_the_server_is_away_that_is_said_and_taken_back(server: RunningServer) -> None:
     async with filled(server) as (scene, _):
         await scene.document(states)
-        await asyncio.to_thread(server.restart, 1.0)
-        await scene.document(lambda found: any(AWAY in note for note in found.notes))
+        async with asyncio.TaskGroup() as tasks:
+            # Looked for meanwhile: soon after the server is back, nothing is said any more.
+            tasks.create_task(asyncio.to_thread(server.restart, overload()))
+            await scene.document(lambda found: any(AWAY in note for note in found.notes))
         document = await scene.document(lambda found: not found.notes)
 
     assert states(document) == {"LEVEL": "current", "password": "current"}
