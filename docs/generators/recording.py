@@ -104,11 +104,14 @@ def film(demo: list[Chunk], why: str) -> str:
     light, dark = (base64.b64encode((IMAGES / name).read_bytes()).decode() for name in PAGES)
     address = "data:image/jpeg;base64,"
     typed = f"reflet {' '.join(why_picture.COMMAND)}"
+    answered = 1.0  # seconds after the command
     sessions = [
         session("reflet demo", paced("reflet demo", demo), hold=AT_LAST),
-        session(typed, paced(typed, [(1.0, why)]), hold=AT_LAST),
+        session(typed, paced(typed, [(answered, why)]), hold=AT_LAST),
     ]
-    return moving(TITLE, sessions, Picture(address + light, address + dark, AT_LAST))
+    # Not with an empty terminal: with the answer of `why`.
+    start = sessions[0].end + answered
+    return moving(TITLE, sessions, Picture(address + light, address + dark, AT_LAST), start=start)
 
 
 def texts_of(picture: str) -> list[str]:

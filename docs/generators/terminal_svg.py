@@ -157,10 +157,15 @@ class Picture:
     seconds: float
 
 
-def moving(title: str, sessions: Sequence[Session], last: Picture | None = None) -> str:
-    """Draw sessions one after the other, and a picture at the end, again and again."""
+def moving(
+    title: str, sessions: Sequence[Session], last: Picture | None = None, *, start: float = 0.0
+) -> str:
+    """Draw sessions one after the other, and a picture at the end, again and again.
+
+    The first time it begins at *start*, in seconds: what a reader sees before anything moves.
+    """
     total = sum(each.end for each in sessions) + (last.seconds if last else 0.0)
-    film = _Film(total)
+    film = _Film(total, start)
     began = 0.0
     for each in sessions:
         film.show(each, began, is_last=each is sessions[-1])
@@ -180,9 +185,10 @@ def moving(title: str, sessions: Sequence[Session], last: Picture | None = None)
 class _Film:
     """Elements that are there from one moment to another."""
 
-    def __init__(self, total: float) -> None:
+    def __init__(self, total: float, start: float) -> None:
         self.drawn: list[str] = []
         self._total = total
+        self._start = start
         self._frames: dict[str, str] = {}
 
     def _at(self, moment: float) -> str:
@@ -225,7 +231,7 @@ class _Film:
         still_there = "@media (prefers-reduced-motion: reduce) { .m, .s { animation: none } }"
         return "\n".join(
             [
-                f".m, .s {{ animation: {self._total:g}s step-end infinite }}",
+                f".m, .s {{ animation: {self._total:g}s step-end {0 - self._start:g}s infinite }}",
                 ".m { opacity: 0 } .last { opacity: 1 }",
                 still_there,
                 *(f"@keyframes {name} {{{frames}}}" for frames, name in self._frames.items()),

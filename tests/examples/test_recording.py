@@ -88,7 +88,14 @@ def test_a_line_is_there_from_when_it_was_written_until_it_changed() -> None:
     assert made.versions[1] == [(2, (("b", ""),)), (4, (("c", ""),))]
     drawn = moving("x", [made])
     assert "0%{opacity:0}20%{opacity:1}40%{opacity:0}" in drawn
-    assert "animation: 10s step-end infinite" in drawn
+    assert "animation: 10s step-end 0s infinite" in drawn
+
+
+def test_the_first_thing_to_see_is_the_answer_of_why() -> None:
+    drawn = film([(0.5, "a\n"), (2, "b\n")], "because\n")
+
+    # The demonstration takes 2 s and 5 s to read it, and the answer comes a second later.
+    assert "step-end -8s infinite" in drawn
 
 
 def test_a_terminal_that_is_full_scrolls() -> None:
