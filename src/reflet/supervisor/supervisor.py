@@ -86,7 +86,7 @@ class Supervisor:
         self._starts = TetheredStarts(root, isolated=options.isolate)
         self._deaths = DeathWatch()
         self._latest: ContainerConfiguration | None = None
-        self._source_error: RefletError | None = None
+        self._source_error: Exception | None = None
         self._news = asyncio.Event()
         self._told_to_end: int | None = None
         self._child: Child | None = None
@@ -129,11 +129,16 @@ class Supervisor:
             async for configuration in source.configurations():
                 self._latest = configuration
                 self._news.set()
-        except RefletError as error:
-            if self._latest is not None:
-                self._say(f"warning: {error}; the process keeps what it has")
+        except Exception as error:
+            # Not only errors of ours: a machine that has no thread for a source, for one, would
+            # otherwise be waited for without end.
             self._source_error = error
             self._news.set()
+            if self._latest is None:
+                return  # whoever waits for a configuration raises it
+            if not isinstance(error, RefletError):
+                raise
+            self._say(f"warning: {error}; the process keeps what it has")
 
     async def _ready(self, patience: float | None) -> ContainerConfiguration | None:
         """The configuration, once the kubelet would start the container; None if told to end."""

@@ -41,7 +41,7 @@ class Scene:
         self.output = folder / "output"
         self.said: list[str] = []
         self.announced: list[str] = []
-        self._queue: asyncio.Queue[ContainerConfiguration | RefletError] = asyncio.Queue()
+        self._queue: asyncio.Queue[ContainerConfiguration | Exception] = asyncio.Queue()
         chosen = {
             "command": ("sh", "-c", f"exec >> {self.output}; {script}"),
             "debounce": 0.0,
@@ -55,7 +55,7 @@ class Scene:
     async def configurations(self) -> AsyncIterator[ContainerConfiguration]:
         while True:
             given = await self._queue.get()
-            if isinstance(given, RefletError):
+            if isinstance(given, Exception):
                 raise given
             yield given
 
@@ -65,7 +65,7 @@ class Scene:
     def give_nothing(self) -> None:
         self._queue.put_nowait(resolved(SUBJECT))
 
-    def fail(self, error: RefletError) -> None:
+    def fail(self, error: Exception) -> None:
         self._queue.put_nowait(error)
 
     def start(self) -> asyncio.Task[int]:
@@ -208,12 +208,15 @@ async def test_a_source_that_fails_leaves_the_process_alone(scene: Start) -> Non
     assert await running == 5
 
 
-async def test_a_source_that_fails_at_once_is_the_callers(scene: Start) -> None:
+@pytest.mark.parametrize("error", [RefletError("never"), RuntimeError("can't start new thread")])
+async def test_a_source_that_fails_at_once_is_the_callers(scene: Start, error: Exception) -> None:
     subject = scene("exit 0")
-    subject.fail(RefletError("never"))
+    subject.fail(error)
 
-    with pytest.raises(RefletError, match="never"):
+    with pytest.raises(type(error)) as raised:
         await subject.start()
+
+    assert raised.value is error
 
 
 async def test_what_is_missing_is_waited_for(scene: Start) -> None:
