@@ -71,6 +71,8 @@ NO_MODULES_OF_WINDOWS: Final = "fcntl grp pwd pty resource termios tty syslog re
 def imitate_macos(proc: str) -> None:
     """Be macOS from here on; *proc* is where Linux still tells of its processes."""
     _take_away(NOT_ON_MACOS)
+    # Python 3.13 counts these by sched_getaffinity where there is one.
+    os.process_cpu_count = os.cpu_count  # type: ignore[attr-defined, unused-ignore]
     selectors.DefaultSelector = selectors.PollSelector  # type: ignore[assignment, misc]
     # Numbers that Linux takes for the same.
     socket.TCP_KEEPALIVE, socket.TCP_CONNECTION_INFO = 4, 11  # type: ignore[attr-defined]
