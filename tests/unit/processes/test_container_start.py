@@ -55,6 +55,8 @@ def _heir() -> Iterator[None]:
     # What failed is left to the reaper, which is not here; and it may leave us its own children.
     while left := own_children() - before:
         for pid in left:
+            # Also what does not end by itself: a test that failed must not hold up all others.
+            os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 

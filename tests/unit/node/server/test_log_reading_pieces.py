@@ -110,7 +110,10 @@ async def test_readers_take_turns(tmp_path: Path, disk: Disk) -> None:
         async for _ in read_log(path, LogChoice(), turns=turns):
             pass
 
-    await asyncio.gather(read("a"), read("b"), read("c"))
+    async with turns:
+        readers = asyncio.gather(read("a"), read("b"), read("c"))
+        await asyncio.sleep(0)  # all want the first turn before one has it
+    await readers
 
     names = [name for name, _ in disk.reads]
     rounds = [names[place : place + 3] for place in range(0, 12, 3)]
