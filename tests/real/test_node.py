@@ -15,6 +15,7 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.small_kinds import Lease, ServiceAccount
 from reflet.cluster import Cluster, settings_from
 from reflet.transport.config.kubeconfig import Overrides
+from tests.integration.node_agents import is_ready
 from tests.node_scenes import (
     NODE,
     PATIENCE,
@@ -26,6 +27,7 @@ from tests.node_scenes import (
     processes_below,
     running_agent,
     until,
+    until_async,
     waits_for,
 )
 from tests.real.access_rules import Role
@@ -58,11 +60,18 @@ async def test_the_agent_registers_itself_and_renews_its_lease(
     kube: KubeServer, namespace: str, tmp_path: Path
 ) -> None:
     async with scene_on(kube, namespace, tmp_path) as scene:
-        await until(lambda: scene.agent.node is not None and scene.agent.node.status.addresses)
-        node = await scene.cluster.resource(Node).get(NODE)
-        lease = await scene.cluster.resource(Lease, namespace="kube-node-lease").get(NODE)
+        leases = scene.cluster.resource(Lease, namespace="kube-node-lease")
 
-    assert {each.type: each.status for each in node.status.conditions}["Ready"] == "True"
+        async def has_lease() -> bool:
+            return NODE in {each.metadata.name for each in (await leases.list()).items}
+
+        # The node of an earlier test may be there, not ready.
+        await until(lambda: is_ready(scene.agent.node))
+        await until_async(has_lease)
+        node = await scene.cluster.resource(Node).get(NODE)
+        lease = await leases.get(NODE)
+
+    assert is_ready(node)
     assert "reflet.dev/process-runtime" in {taint.key for taint in node.spec.taints}
     assert lease.spec.holder_identity == NODE
 
