@@ -40,6 +40,7 @@ $ echo "$COLOR"
     shutil.which("kubectl") is None and os.environ.get("CI") != "true",
     reason="kubectl is not installed",
 )
+@pytest.mark.story
 @pytest.mark.time_limit(240)
 @pytest.mark.parametrize("page", TUTORIALS)
 def test_a_reader_with_that_many_terminals_sees_what_the_tutorial_shows(

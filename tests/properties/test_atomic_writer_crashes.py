@@ -195,6 +195,7 @@ def test_a_kill_is_repaired_by_writing_something_else_or_what_was_there(
                 break
 
 
+@pytest.mark.story
 def test_a_second_kill_during_the_repair_is_repaired_too(tmp_path: Path) -> None:
     scene, target = SCENES["names come and go"], tmp_path / "v"
     assert scene.before is not None

@@ -112,6 +112,7 @@ def test_what_went_wrong_once_comes_right(strategy: str, story: Story) -> None:
     live(strategy, story)
 
 
+@pytest.mark.story
 @pytest.mark.time_limit(60.0 * TIMES)
 @pytest.mark.parametrize("strategy", STORIES)
 def test_whatever_lags_no_reader_is_led_back_and_all_comes_right(
