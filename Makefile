@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# Three processes for two cores share the tests; a chosen path runs in one. WORKERS=n decides otherwise.
+# More processes than cores share the tests (tests/conftest.py); a chosen path runs in one. WORKERS=n decides otherwise.
 PYTEST = $(BIN)/python -m pytest -q --dist worksteal -n $(or $(WORKERS),$(if $(T),0,auto))
 # Hundreds of tests start programs of ours: compiling them again each time takes half of their time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,7 +29,7 @@ $(INSTALLED): requirements/dev.lock pyproject.toml src/reflet/_version.py
 demo: install ## show what works, with no cluster at hand
 	@$(BIN)/reflet demo
 
-test: install ## the quick suite on all cores, seven minutes on two; T=tests/unit/api/test_meta.py runs what it names
+test: install ## the quick suite on all cores, five minutes on two; T=tests/unit/api/test_meta.py runs what it names
 	@$(PYTEST) $(if $(T)$(STORIES),,$(QUICK)) $(T)
 
 unit: install ## the tests of single files only
