@@ -28,8 +28,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.measuring import Child, Result, percentile, versions_of
+from benchmarks.mirror_goals import missed
 from benchmarks.node import all_running, cpu_of, gathered, resident
-from benchmarks.pleg_tables import goals_missed, tables
+from benchmarks.pleg_tables import goals, tables
 from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster, settings_from
 from reflet.cri.cri_client import CriClient
@@ -67,7 +68,7 @@ def run(*, quick: bool) -> Result:
         tables=tables(size.pods, nodes, caches, left_out),
         figures={"pods": size.pods, "nodes": nodes, "caches": caches, "left_out": left_out},
         versions=versions_of("reflet", "msgspec"),
-        missed_goals=goals_missed(nodes, caches),
+        missed_goals=missed(goals(nodes, caches)),
     )
 
 
