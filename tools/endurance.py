@@ -1,8 +1,8 @@
 """``make endurance``: the tests again and again while the machine is overloaded; which are flaky?
 
 Five test processes and a busy loop share each core, at the same priority, so a test that measures
-the machine instead of the code fails here.  The overload is made of tests and not of loops: ten
-rounds take an hour instead of four, and tests meet each other as they never do in a normal run.
+the machine instead of the code fails here.  The overload is mostly made of tests: loops would
+only take their time, and so tests meet each other as they never do in a normal run.
 Prints a line for every round, and at the end every test that failed, with how often; exit code 1
 if one did.
 """
