@@ -3,8 +3,8 @@
 Five test processes and a busy loop share each core, at the same priority, so a test that measures
 the machine instead of the code fails here.  The overload is mostly made of tests: loops would
 only take their time, and so tests meet each other as they never do in a normal run.
-Prints a line for every round, and at the end every test that failed, with how often; exit code 1
-if one did.
+Prints a line for every round with what failed in it and how, and at the end every test that failed,
+with how often; exit code 1 if one did.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ def overload(loops: int) -> Iterator[None]:
             program.wait()
 
 
-def failures(report: Path) -> list[str]:
-    """Return the names of what failed, from a report in JUnit's form."""
+def failures(report: Path) -> dict[str, str]:
+    """Return what failed and how, from a report in JUnit's form."""
     cases = ElementTree.parse(report).iter("testcase")  # noqa: S314 - pytest has just written it
-    return [
-        f"{case.get('classname')}::{case.get('name')}"
+    return {
+        f"{case.get('classname')}::{case.get('name')}": "".join(how.itertext())
         for case in cases
-        if case.find("failure") is not None or case.find("error") is not None
-    ]
+        for how in case
+        if how.tag in {"failure", "error"}
+    }
 
 
 def run_once(tests: Sequence[str], workers: int, report: Path) -> tuple[int, str]:
@@ -77,10 +78,11 @@ def main() -> int:
         for number in range(1, given.rounds + 1):
             begun = time.monotonic()
             code, last = run_once(given.tests or ALL, given.workers, report)
-            named = failures(report) if report.exists() else []
-            failed.update(named or ([f"pytest ended with {code}"] if code else []))
+            how = failures(report) if report.exists() else {}
+            failed.update(list(how) or ([f"pytest ended with {code}"] if code else []))
             minutes = (time.monotonic() - begun) / 60
             sys.stdout.write(f"round {number} of {given.rounds}, {minutes:.1f} min: {last}\n")
+            sys.stdout.writelines(f"\n{name}\n{text}\n" for name, text in how.items())
             sys.stdout.flush()
     for name, times in failed.most_common():
         sys.stdout.write(f"failed {times} of {given.rounds}: {name}\n")
