@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 QUICK = -m "not story" $(addprefix --ignore=tests/,real browser containers image)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## create .venv with everything, .venv/bin/reflet included
 
@@ -44,13 +44,15 @@ endurance: install ## is a test flaky? the quick suite ROUNDS=10 times while the
 fuzz: install ## other examples for every property, a hundred times as much nonsense for the parsers, and broken objects for both servers
 	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties tests/real/test_devserver_mutations.py
 
+# What looks at the code without running it takes one core each: two at a time.
 check: install ## everything CI runs: format, lint, types, import contracts, documentation, tests and stories
+	@$(MAKE) --no-print-directory -j2 style types docs audit
+	@$(MAKE) --no-print-directory test STORIES=1
+
+style: install ## format, lint and import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	@$(MAKE) --no-print-directory types
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory audit docs
-	@$(MAKE) --no-print-directory test STORIES=1
 
 audit: install ## known vulnerabilities of everything that is pinned, where the advisories can be reached
 	@$(BIN)/python -m tools.audit
@@ -60,9 +62,15 @@ ON_WINDOWS := $(addprefix src/reflet/,errors.py cluster.py gotext api store clie
 	manifests controllers managers podconfig pods blocking transport adapters cli/main.py cli/event_loop.py \
 	cli/stop_signals.py cli/options $(addprefix cli/commands/,env.py lint.py why.py))
 
-types: install ## check types, as Linux, macOS and, of what has to import there, Windows have them
+types: types-linux types-darwin types-windows ## check types, as Linux, macOS and Windows have them
+
+types-linux: install ## of everything, tests too
 	$(BIN)/mypy
+
+types-darwin: install ## of the package, as macOS has it
 	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
+
+types-windows: install ## of what has to import on Windows
 	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 --follow-imports silent --exclude 'volume_delivery|tab_words' $(ON_WINDOWS)
 
 docs: install ## build the documentation into docs/_build, and check its links and the spelling
@@ -115,4 +123,4 @@ release: install ## make the release VERSION=1.2.3, signed by KEY=…, into dist
 clean: ## remove what the other targets made in this folder
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist docs/_build
 
-.PHONY: help install types demo test unit soak endurance fuzz check audit docs reference format bench kube containers kubelet image browser pictures helm lock release clean
+.PHONY: help install style types types-linux types-darwin types-windows demo test unit soak endurance fuzz check audit docs reference format bench kube containers kubelet image browser pictures helm lock release clean

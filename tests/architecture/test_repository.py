@@ -48,17 +48,21 @@ def test_the_lock_pins_every_requirement_with_a_hash() -> None:
     assert (loose, len(requirements) > 10) == ([], True)
 
 
+def make(*arguments: str) -> str:
+    # A make that is under way hands down flags that would make this one report like a child.
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+    command = ["make", *arguments]
+    return subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, check=True, text=True
+    ).stdout
+
+
 def test_make_lists_every_target() -> None:
     phony = re.search(r"^\.PHONY: (.*)$", makefile(), re.MULTILINE)
     assert phony is not None
-    # A make that is under way hands down flags that would make this one report like a child.
-    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
 
-    listing = subprocess.run(
-        ["make"], cwd=REPOSITORY, env=environment, capture_output=True, check=True, text=True
-    ).stdout
+    listed = set(re.findall(r"^ *make ([a-z-]+) +\S", make(), re.MULTILINE))
 
-    listed = set(re.findall(r"^ *make ([a-z-]+) +\S", listing, re.MULTILINE))
     assert listed == set(phony[1].split())
 
 
@@ -79,27 +83,27 @@ def test_ci_runs_make_check() -> None:
 
 
 def test_make_check_runs_every_tool() -> None:
-    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", makefile(), re.MULTILINE)
-    types = re.search(r"^types:.*\n((?:\t.*\n)+)", makefile(), re.MULTILINE)
-    assert recipe is not None
-    assert types is not None
-    assert all(word in types[1] for word in ("mypy", "--platform darwin", "--platform win32"))
+    would_run = make("--dry-run", "check")
 
     missing = [
         tool
         for tool in (
             "ruff format --check",
             "ruff check",
-            "types",
+            "mypy\n",
+            "mypy --platform darwin",
+            "mypy --platform win32",
             "lint-imports",
-            "audit",
-            "docs",
-            "test",
+            "tools.audit",
+            "sphinx",
+            "site_check",
+            "codespell",
+            "pytest",
         )
-        if tool not in recipe[1]
+        if tool not in would_run
     ]
-
     assert missing == []
+    assert "not story" not in would_run
 
 
 @pytest.mark.parametrize(
