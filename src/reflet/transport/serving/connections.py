@@ -13,7 +13,8 @@ have asked, whoever comes is turned away.
 ``accept_all`` takes connections from the system's queue one at a time, and nothing that goes wrong
 with that ends it, fills the log or keeps the loop busy.  Why not ``asyncio.start_server``: it
 accepts up to a hundred connections before anybody can count them, speaks TLS with each, and when
-there are no descriptors left it logs a traceback for every try.
+there are no descriptors left it logs a traceback for every try.  Nor the loop's ``sock_accept``:
+one that is cancelled while somebody connects loses the connection, or fails in a callback.
 
 ``until_left`` looks after those who stay long: that whoever has left is noticed, and whoever says
 nothing for hours is sent away.
@@ -147,19 +148,40 @@ async def listening_sockets(host: str, port: int) -> list[socket.socket]:
         return sockets
 
 
+async def accept_one(listening: socket.socket) -> tuple[socket.socket, Any]:
+    """Wait for a connection; whoever is cancelled meanwhile has taken none."""
+    while True:
+        try:
+            connection, address = listening.accept()
+        except BlockingIOError:
+            await _readable(listening)
+        else:
+            connection.setblocking(False)
+            return connection, address
+
+
+async def _readable(listening: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(listening, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(listening)
+
+
 async def accept_all(
-    listening: socket.socket, accepted: Accepted, *, accept: Accept | None = None
+    listening: socket.socket, accepted: Accepted, *, accept: Accept = accept_one
 ) -> None:
     """Hand over each connection and the address that it comes from, until cancelled.
 
     Where there are no descriptors or no memory it says so once, waits, and tries again.
     """
-    take = accept or asyncio.get_running_loop().sock_accept
     backoff = Backoff(first=FIRST_PAUSE, ceiling=LONGEST_PAUSE, jitter=0.0, reset_after=None)
     fails = False
     while True:
         try:
-            connection, address = await take(listening)
+            connection, address = await accept(listening)
         except ConnectionAbortedError:
             await asyncio.sleep(0)  # whoever it was has left the queue
         except OSError as error:

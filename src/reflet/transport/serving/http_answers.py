@@ -16,6 +16,7 @@ import socket
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -105,7 +106,7 @@ class HttpAnswers:
 
     Port 0 takes a free one; ``port`` tells which.  With *context* only TLS is spoken, and who
     shows a certificate that it trusts is known by it.  At most *most* connections are open at a
-    time, half of them from one peer.  *permanent* keeps the task that accepts them.
+    time, half of them from one peer.  *permanent* keeps the tasks that accept them.
     """
 
     def __init__(
@@ -132,7 +133,11 @@ class HttpAnswers:
         self.port = self._listening[0].getsockname()[1]
         await self._tasks.__aenter__()
         name = "plain port" if self._context is None else "port with TLS"
-        self._permanent.keep(self._tasks, self._accept, name=name)
+        for each in self._listening:
+            # Each a task of the owner, who cancels it: in a group of tasks it would hear of the end
+            # a turn later, and could take a connection that nobody serves any more.
+            accepting = partial(accept_all, each, self._accepted)
+            self._permanent.keep(self._tasks, accepting, name=name)
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
@@ -141,11 +146,6 @@ class HttpAnswers:
         finally:
             for each in self._listening:
                 each.close()
-
-    async def _accept(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for each in self._listening:
-                tasks.create_task(accept_all(each, self._accepted), name="accepting")
 
     def _accepted(self, connection: socket.socket, address: str) -> None:
         place = ConnectionPlace(peer_of(address))
