@@ -39,7 +39,7 @@ from tests.node_scenes import (
     pod_document,
     processes_below,
 )
-from tests.patience import Deadline
+from tests.patience import Deadline, within
 
 CALM: Final = 60.0  # seconds for everything to be as it should be, when nothing is killed any more
 A_LOOK: Final = 0.05
@@ -86,7 +86,7 @@ class ServerProcess:
 
     async def up(self) -> None:
         """Return when somebody listens and has said how to be reached."""
-        async with asyncio.timeout(CALM):
+        async with within(CALM):
             while True:
                 with contextlib.suppress(OSError):
                     _, writer = await asyncio.open_connection("127.0.0.1", self._port)
@@ -215,7 +215,7 @@ class Chaos:
 
     async def _patiently(self, act: Callable[[], Awaitable[None]]) -> None:
         """Do it, however often the server goes away meanwhile; all of it can be done twice."""
-        async with asyncio.timeout(CALM):
+        async with within(CALM):
             while True:
                 try:
                     return await act()

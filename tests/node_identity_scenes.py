@@ -21,6 +21,7 @@ from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManag
 from reflet.managers.object_changes import ObjectChange
 from reflet.pods.pod_sources import pods_of_node
 from reflet.pods.registrar import PodRegistrar
+from tests.patience import within
 
 NODE: Final = "worker-1"
 PATIENCE: Final = 30.0  # seconds
@@ -57,7 +58,7 @@ def secret(name: str) -> dict[str, Any]:
 
 async def arrival(manager: ObjectManager[Any], namespace: str, name: str) -> Any:
     """Read again and again, as a pod that waits for its configuration does."""
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while True:
             try:
                 return await manager.get(namespace, name)
@@ -162,7 +163,7 @@ async def auto_needs_one_watch_where_it_may(as_admin: Cluster, _: Cluster, names
 
 async def heard(changes: Any, name: str, version: str) -> Any:
     """The change that shows a version of an object."""
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         change: ObjectChange[ConfigMap]
         async for change in changes:
             shown = change.object
@@ -193,7 +194,7 @@ async def a_node_finds_its_own_pods_and_keeps_what_they_refer_to(
         as_admin,
         as_node,
         ConfigMapManager(as_node) as config_maps,
-        asyncio.timeout(PATIENCE),
+        within(PATIENCE),
         asyncio.TaskGroup() as tasks,
     ):
         awaited = Awaited(namespace)
@@ -211,7 +212,7 @@ async def a_node_finds_its_own_pods_and_keeps_what_they_refer_to(
 async def the_recorded_cases_of_the_node_authorizer(
     as_admin: Cluster, _: Cluster, namespace: str
 ) -> None:
-    async with as_admin, asyncio.timeout(PATIENCE):
+    async with as_admin, within(PATIENCE):
         await plant_recorded_graph(as_admin)
         asked = [dict(case) for case in RECORDED["cases"]]
         first: dict[str, Any] = {}

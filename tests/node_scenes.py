@@ -32,7 +32,7 @@ from reflet.node.shim.container_records import records_below
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries
 from reflet.volumes.mounts import memory_candidates
-from tests.patience import Deadline
+from tests.patience import Deadline, within
 
 NODE: Final = "worker-1"
 PATIENCE: Final = 30.0  # seconds for what takes a moment
@@ -132,7 +132,7 @@ class Scene:
 
     async def gone(self, name: str) -> None:
         """Return once the server has no such pod."""
-        async with asyncio.timeout(PATIENCE):
+        async with within(PATIENCE):
             while True:
                 try:
                     await self.pods.get(name)

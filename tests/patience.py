@@ -6,8 +6,11 @@ too little: with four programs on each core everything takes four times as long.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import final
 
 
@@ -33,3 +36,23 @@ class Deadline:
     def passed(self) -> bool:
         """Whether it has been too long."""
         return self.left == 0
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """``asyncio.timeout`` for what must come: so many seconds, times the overload."""
+    loop, deadline = asyncio.get_running_loop(), Deadline(seconds)
+    async with asyncio.timeout(None) as limit:
+        timer = loop.call_later(seconds, lambda: look())  # noqa: PLW0108 - it comes next
+
+        def look() -> None:
+            nonlocal timer
+            if left := deadline.left:
+                timer = loop.call_later(left, look)
+            else:
+                limit.reschedule(loop.time())
+
+        try:
+            yield
+        finally:
+            timer.cancel()

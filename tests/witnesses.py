@@ -141,9 +141,11 @@ class Reader(Generic[T]):
         self._thread.join()
 
     def _read(self) -> None:
-        while not self._over.wait(READING_PAUSE):
+        while True:  # once at least, however short the story is
             self._look()
             self.looks += 1
+            if self._over.wait(READING_PAUSE):
+                return
 
     def _look(self) -> None:
         if self.in_batches:

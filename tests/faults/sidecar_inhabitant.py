@@ -27,6 +27,7 @@ from tests.faults.hurried_sidecar import task_for
 from tests.faults.hurry import HurriedCluster
 from tests.faults.surroundings import Surroundings, Truth
 from tests.faults.tenants import number_in
+from tests.patience import within
 
 KINDS: Final = ("secret", "configmap")
 """In the order in which they count: of two objects that want one file, the last has it."""
@@ -259,7 +260,7 @@ class KilledSidecar:
             return
         process.terminate()
         try:
-            async with asyncio.timeout(END):
+            async with within(END):
                 await process.wait()
         except TimeoutError:
             self._folder.troubles.append("did not end when it was told to")

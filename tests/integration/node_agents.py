@@ -25,6 +25,7 @@ from tests.node_scenes import (
     running_agent,
     until,
 )
+from tests.patience import within
 
 
 @asynccontextmanager
@@ -32,7 +33,7 @@ async def scene_on(server: RunningServer, root: Path, **changes: Any) -> AsyncIt
     """An agent that knows its pods and whose node is ready; *changes* are of its settings."""
     async with (
         reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
-        asyncio.timeout(2 * PATIENCE),
+        within(2 * PATIENCE),
         running_agent(cluster, root, **changes) as agent,
     ):
         await agent.ready()

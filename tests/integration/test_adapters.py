@@ -29,6 +29,7 @@ from reflet.errors import (
     TransportError,
 )
 from tests.integration.foreign_clients import ADAPTERS, Adapter, kubeconfig
+from tests.patience import within
 
 
 @pytest.fixture(params=list(ADAPTERS.values()), ids=list(ADAPTERS))
@@ -107,7 +108,7 @@ async def playing(adapter: Adapter, play: Play) -> AsyncIterator[tuple[Server, C
     finally:
         listening.close()
         await listening.wait_closed()
-        async with asyncio.timeout(10):  # theirs is closed, so all have hung up
+        async with within(10):  # theirs is closed, so all have hung up
             await asyncio.gather(*filter(None, server.serving))
 
 
@@ -193,7 +194,7 @@ async def test_leaving_a_silent_watch_hangs_up(adapter: Adapter) -> None:
     async with playing(adapter, play) as (server, client):
         async with config_maps(client).watch():
             pass
-        async with asyncio.timeout(10):
+        async with within(10):
             await server.gone.wait()
 
 
@@ -214,7 +215,7 @@ async def test_a_watch_that_is_cancelled_while_it_is_read_hangs_up(adapter: Adap
         await reading.wait()
         task.cancel()
         await asyncio.wait((task,))
-        async with asyncio.timeout(10):
+        async with within(10):
             await server.gone.wait()
 
     assert task.cancelled()

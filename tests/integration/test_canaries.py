@@ -52,7 +52,7 @@ from tests.canary_scenes import (
 )
 from tests.integration.running import running
 from tests.node_scenes import NODE, Scene, can_isolate, is_running, running_agent, waits_for
-from tests.patience import Deadline
+from tests.patience import Deadline, within
 from tests.unit.managers.pods import pod as small_pod
 from tests.unit.transport.pem_material import make_pair
 
@@ -215,7 +215,7 @@ async def test_the_node_agent_keeps_secrets_to_the_pods(
 ) -> None:
     async with (
         reflet.connect(kubeconfig=str(shop.kubeconfig)) as cluster,
-        asyncio.timeout(2 * PATIENCE),
+        within(2 * PATIENCE),
         running_agent(cluster, tmp_path) as agent,
     ):
         scene = Scene(cluster, tmp_path)
@@ -242,7 +242,7 @@ async def test_no_field_that_is_filled_from_a_secret_tells_it(
     """
     async with (
         reflet.connect(kubeconfig=str(shop.kubeconfig)) as cluster,
-        asyncio.timeout(4 * PATIENCE),
+        within(4 * PATIENCE),
         running_agent(cluster, tmp_path, isolation=isolation) as agent,
     ):
         scene = Scene(cluster, tmp_path)

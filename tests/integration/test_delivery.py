@@ -27,6 +27,7 @@ from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.volume_delivery import VolumeDelivery
 from reflet.testing.pytest_plugin import RunningServer
 from reflet.volumes.pod_directories import PodDirectories
+from tests.patience import within
 from tests.unit.volumes.scenes import seen
 
 PATIENCE = 30.0  # seconds, for what takes a moment
@@ -95,7 +96,7 @@ async def connected(server: RunningServer) -> AsyncIterator[Cluster]:
     """A cluster with all that the pod needs, and the pod itself."""
     async with (
         reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
-        asyncio.timeout(PATIENCE),
+        within(PATIENCE),
     ):
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "builder"}}
         await cluster.resource(ServiceAccount).create(account)

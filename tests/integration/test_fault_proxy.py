@@ -17,6 +17,7 @@ from reflet.transport.interface import Request
 from tests.faults.harms import Ambush, Harm, Weather
 from tests.faults.http_answers import AnswerFraming, Part, framed
 from tests.faults.proxy import FaultProxy, SpokenTls
+from tests.patience import within
 from tests.unit.transport.dialling import http1_to
 from tests.unit.transport.scripted_certificates import client_context, server_context
 from tests.unit.transport.scripted_http1 import Http1Peer, Http1Server
@@ -66,7 +67,7 @@ async def proxy_to(
     server: EchoServer | Http1Server, **options: object
 ) -> AsyncIterator[FaultProxy]:
     proxy = FaultProxy("127.0.0.1", server.port, chance=random.Random(7), **options)  # type: ignore[arg-type]  # the proxy's own options
-    async with asyncio.timeout(20), proxy:
+    async with within(20), proxy:
         yield proxy
 
 

@@ -21,7 +21,7 @@ from reflet.podconfig.last_known_objects import objects_of
 from reflet.pods.pod_sources import ServedPods, pods_of_node
 from reflet.pods.registrar import PodRegistrar
 from reflet.testing.pytest_plugin import RunningServer
-from tests.patience import Deadline
+from tests.patience import Deadline, within
 from tests.unit.managers.pods import pod
 
 PATIENCE = 30.0  # seconds, for what takes a moment
@@ -49,7 +49,7 @@ def user_of(name: str, *config_maps: str) -> Pod:
 async def connected(server: RunningServer) -> AsyncIterator[Cluster]:
     async with (
         reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
-        asyncio.timeout(PATIENCE),
+        within(PATIENCE),
     ):
         yield cluster
 

@@ -20,6 +20,7 @@ from reflet.informer.informer_set import InformerSet
 from reflet.informer.options import QueueKind
 from reflet.store.transforms import drop_managed_fields
 from reflet.testing.pytest_plugin import RunningServer
+from tests.patience import within
 
 PATIENCE = 30.0  # seconds, for what takes a moment
 
@@ -37,7 +38,7 @@ async def test_the_shortest_useful_program(reflet_server: RunningServer) -> None
     printed: list[tuple[str, str]] = []
     async with (
         reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster,
-        asyncio.timeout(PATIENCE),
+        within(PATIENCE),
     ):
         writer = cluster.resource(ConfigMap)
         await writer.create(config_map("before", color="red"))
@@ -80,7 +81,7 @@ async def test_a_mirror_survives_a_restart_of_the_server(
         writer = cluster.resource(ConfigMap)
         await writer.create(config_map("a"))
         mirror = cluster.mirror(ConfigMap, queue=queue, streaming=streaming)
-        async with mirror, asyncio.timeout(PATIENCE):
+        async with mirror, within(PATIENCE):
             await mirror.synced()
             await asyncio.to_thread(reflet_server.restart)
             await writer.create(config_map("b"))
@@ -112,7 +113,7 @@ async def test_an_object_that_cannot_be_digested_does_not_stop_a_mirror(
         await writer.create(config_map("a", color="red"))
         await writer.create(config_map("poison"))
         mirror = cluster.mirror(ConfigMap, namespace="default", **options)
-        async with mirror, asyncio.timeout(PATIENCE):
+        async with mirror, within(PATIENCE):
             await mirror.synced()
             reflet_server.add_fault(Fault("expire", verb="watch", now=True))
             reflet_server.add_fault(Fault("close", verb="watch", now=True))
@@ -165,7 +166,7 @@ async def test_a_set_of_informers_shares_what_it_can(reflet_server: RunningServe
 async def test_several_namespaces_are_one_mirror(reflet_server: RunningServer) -> None:
     async with (
         reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster,
-        asyncio.timeout(PATIENCE),
+        within(PATIENCE),
     ):
         for name in ("shop", "bank", "other"):
             await cluster.resource("namespaces").create({"metadata": {"name": name}})

@@ -26,6 +26,7 @@ from reflet.runtime.backoff import Backoff
 from reflet.testing.pytest_plugin import RunningServer, running_server
 from reflet.transport.config.kubeconfig import Overrides
 from tests.mirror_scenes import CONFIG_MAPS, Collection
+from tests.patience import within
 from tests.witnesses import Reader, Witness, differences, indexers, is_behind, troubles
 
 WRITES: Final = 900
@@ -98,7 +99,7 @@ async def test_everybody_agrees_after_a_busy_minute_of_faults(tls: bool, queue: 
                 async with informer:
                     await asyncio.to_thread(write_and_break, server, collection)
                     states = server.call(collection.states)
-                    async with asyncio.timeout(PATIENCE):
+                    async with within(PATIENCE):
                         while is_behind(informer.store, witnesses, states):  # noqa: ASYNC110 - nobody tells when all have heard
                             await asyncio.sleep(LOOK_EVERY)
 

@@ -37,6 +37,7 @@ from tests.node_scenes import (
     until,
     until_async,
 )
+from tests.patience import within
 from tests.real.certificates import Authority, CertificateFiles
 
 pytestmark = pytest.mark.time_limit(3 * PATIENCE)
@@ -200,7 +201,7 @@ def shim_of(pid: int) -> int:
 
 
 async def ready_node(cluster: reflet.Cluster) -> Node:
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while True:
             with contextlib.suppress(NotFound):
                 node = await cluster.resource(Node).get(NODE)

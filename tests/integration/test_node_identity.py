@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -28,6 +27,7 @@ from tests.node_scenes import (
     running_agent,
     until,
 )
+from tests.patience import within
 
 pytestmark = pytest.mark.time_limit(3 * PATIENCE)
 
@@ -58,7 +58,7 @@ async def agent_of_a_node(server: RunningServer, folder: Path) -> AsyncIterator[
     async with (
         connect(kubeconfig=str(server.kubeconfig)) as admin,
         connect(kubeconfig=str(kubeconfig_of_node(server, folder))) as node,
-        asyncio.timeout(2 * PATIENCE),
+        within(2 * PATIENCE),
         running_agent(node, folder) as agent,
     ):
         scene = Scene(admin, folder)

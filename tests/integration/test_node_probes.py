@@ -28,6 +28,7 @@ from tests.node_scenes import (
     pod_document,
     until,
 )
+from tests.patience import within
 
 HERE = "127.0.0.1"
 OURS = (sys.prefix, sys.base_prefix)  # the interpreter, for containers that need one
@@ -226,7 +227,7 @@ async def test_an_agent_that_is_killed_leaves_healthy_pods_ready(
     shares = [word for path in OURS for word in ("--share", path)]
     with agent_process(server.kubeconfig, tmp_path, *shares) as agent:
         async with (
-            asyncio.timeout(2 * PATIENCE),
+            within(2 * PATIENCE),
             reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
         ):
             scene = Scene(cluster, tmp_path)

@@ -19,6 +19,7 @@ from reflet.transport.upgrades.spdy_frames import Data, SpdyCodec, SynStream
 from reflet.transport.upgrades.websocket_frames import Opcode, WebSocketMessage, encode_frame
 from tests.integration.node_agents import web_on
 from tests.node_scenes import PATIENCE, Scene, processes_below, until
+from tests.patience import within
 
 pytestmark = pytest.mark.time_limit(2 * PATIENCE)
 
@@ -32,7 +33,7 @@ class Rude:
 
     async def until_closed(self) -> bytes:
         """All that the agent says before it ends the connection."""
-        async with asyncio.timeout(PATIENCE):
+        async with within(PATIENCE):
             try:
                 return await self.reader.read()
             except ConnectionResetError:

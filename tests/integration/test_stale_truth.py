@@ -28,6 +28,7 @@ from reflet.node.shim.container_records import records_below
 from reflet.podconfig.many_pods.gather_staleness import running_pods
 from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from tests.node_scenes import PATIENCE, Scene, is_running, pod_document, running_agent, until
+from tests.patience import within
 
 HOUR = timedelta(hours=1)
 KINDS = {"ConfigMap", "Secret"}
@@ -172,7 +173,7 @@ async def staged(root: Path) -> AsyncIterator[Stage]:
     async with (
         DevServer(tls=False) as server,
         reflet.connect(kubeconfig=str(server.kubeconfig_path), qps=0) as cluster,
-        asyncio.timeout(2 * PATIENCE),
+        within(2 * PATIENCE),
     ):
         server.state.now = clock.now
         async with running_agent(cluster, root) as agent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from tests.integration.node_agents import scene_on
 from tests.integration.plain_client import Client
 from tests.integration.running import running
 from tests.node_scenes import PATIENCE, is_running, pod_document, until, until_async
+from tests.patience import within
 from tests.unit.resolution.scenes import pem
 
 GROUP: Final = "certificates.k8s.io"
@@ -135,7 +135,7 @@ async def test_nothing_is_asked_before_somebody_wants_bundles(server: RunningSer
     before = len(server.requests)
     async with (
         reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
-        asyncio.timeout(PATIENCE),
+        within(PATIENCE),
         TrustBundles(cluster, on_change=lambda: told.append("changed")) as bundles,
     ):
         asked = len(server.requests)

@@ -33,7 +33,7 @@ from reflet.ui.board import Board
 from reflet.ui.cluster_board import AWAY, ClusterBoard
 from tests.integration.node_agents import scene_on
 from tests.node_scenes import config_map, free_port, is_running, pod_document, until
-from tests.patience import Deadline, overload
+from tests.patience import Deadline, overload, within
 
 PATIENCE: Final = 30.0
 POD: Final = {
@@ -68,7 +68,7 @@ class BoardScene:
 
     async def document(self, wanted: Callable[[PageDocument], object]) -> PageDocument:
         """The document, once it is as *wanted*."""
-        async with asyncio.timeout(PATIENCE):
+        async with within(PATIENCE):
             while True:
                 self.changed.clear()
                 self.board.refresh(datetime.now(UTC))
@@ -99,6 +99,13 @@ async def filled(
 def states(document: PageDocument) -> dict[str, str]:
     workload = document.workloads.get(WEB)
     return {} if workload is None else {each.name: each.to[0].state for each in workload.arrivals}
+
+
+def has_arrived(document: PageDocument) -> bool:
+    """Whether an edit is in the file; the page may know of it before it is."""
+    steps = document.edits[0].steps if document.edits else ()
+    arrived = states(document)["/etc/app/conf"] == "current"
+    return len(steps) > 3 and steps[2].state == "current" and arrived
 
 
 async def test_what_is_on_the_server_is_on_the_board(server: RunningServer) -> None:
@@ -326,7 +333,7 @@ async def test_the_agent_s_page_has_the_times_at_which_files_were_written(
         before = states(page.document())
 
         await scene.config_maps.patch("settings", {"data": {"conf": "2"}})
-        await until(lambda: page.document().edits and len(page.document().edits[0].steps) > 3)
+        await until(lambda: has_arrived(page.document()))
         after = page.document()
         shown = await asyncio.to_thread(first_event, f"{page.url}#token={token}")
 
@@ -399,7 +406,7 @@ def sidecar(variables: dict[str, str]) -> Iterator[None]:
 
 async def until_event(address: str, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """The document of a page, once it is as *wanted*."""
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while True:
             found = await asyncio.to_thread(first_event, address)
             if wanted(found):

@@ -18,6 +18,7 @@ from reflet.informer.handlers.changes import Change
 from reflet.informer.shared_informer import SharedInformer
 from reflet.runtime.metrics import MemoryMetrics
 from tests.integration.foreign_clients import ADAPTERS, Adapter
+from tests.patience import within
 from tests.real.kube_server import KubeServer
 
 
@@ -60,7 +61,7 @@ class Told:
             self._news.set()
 
     async def until(self, *expected: tuple[str, str]) -> None:
-        async with asyncio.timeout(50):
+        async with within(50):
             while not set(expected) <= set(self.changes):
                 self._news.clear()
                 await self._news.wait()

@@ -25,6 +25,7 @@ from reflet.errors import (
     TLSFailure,
     Unauthorized,
 )
+from tests.patience import within
 from tests.real.access_rules import Role
 from tests.real.kube_server import KubeServer
 from tests.real.watching import drained
@@ -77,7 +78,7 @@ async def test_custom_resources_are_found_and_lose_nothing(
 
 async def found(cluster: Cluster, name: str) -> Resource:
     """The server serves a new custom resource a moment after it accepted the definition."""
-    async with asyncio.timeout(20):
+    async with within(20):
         while True:
             try:
                 return await cluster.find(name)

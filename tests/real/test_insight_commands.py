@@ -30,6 +30,7 @@ from tests.insight_scenes import (
     Commands,
     Create,
 )
+from tests.patience import within
 from tests.real.kube_server import KubeServer
 
 PATIENCE = 20.0  # seconds until the server knows a new role
@@ -116,7 +117,7 @@ def test_lists_that_are_forbidden_are_noted_and_the_rest_goes_on(
 
 
 async def until_deployments_can_be_listed(config: Path, user: str) -> None:
-    async with reading_as(config, user) as cluster, asyncio.timeout(PATIENCE):
+    async with reading_as(config, user) as cluster, within(PATIENCE):
         while not await allowed(cluster.resource(Deployment).list()):  # noqa: ASYNC110 - as below
             await asyncio.sleep(0.05)
 
@@ -161,7 +162,7 @@ async def allowed(work: Awaitable[object]) -> bool:
 
 async def known(cluster: Cluster) -> None:
     """Wait until the server has taken the role in."""
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while not await allowed(cluster.resource(Pod).get("web")):  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(0.05)
 
@@ -205,7 +206,7 @@ async def test_the_printed_role_lets_run_follow_the_pod(config: Path, namespace:
         followed = cluster.mirror(
             PODS, namespace=namespace, field_selector="metadata.name=web"
         )  # as reflet run asks for it
-        async with followed, asyncio.timeout(PATIENCE):
+        async with followed, within(PATIENCE):
             await followed.synced(fail_on=(Forbidden,))
 
         assert list(followed.keys()) == ["web"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -30,6 +29,7 @@ from tests.node_scenes import (
     until_async,
     waits_for,
 )
+from tests.patience import within
 from tests.real.access_rules import Role
 from tests.real.kube_server import KubeServer
 
@@ -43,7 +43,7 @@ async def scene_on(
     async with (
         cluster_of(kube, "admin", namespace, folder) as admin,
         cluster_of(kube, "node", namespace, folder) as node,
-        asyncio.timeout(3 * PATIENCE),
+        within(3 * PATIENCE),
         running_agent(node, folder, namespaces=frozenset({namespace}), **changes) as agent,
     ):
         scene = Scene(admin, folder, namespace)

@@ -17,6 +17,7 @@ from reflet.errors import Forbidden
 from reflet.sidecar.sidecar import Sidecar
 from reflet.sidecar.sidecar_settings import read_settings
 from reflet.transport.config.kubeconfig import Overrides
+from tests.patience import within
 from tests.real.kube_server import KubeServer
 
 PATIENCE: Final = 20.0  # seconds until the server knows a new role, and a file is there
@@ -62,7 +63,7 @@ async def test_a_sidecar_needs_no_more_than_what_is_printed(
         connection.create(f"/api/v1/namespaces/{namespace}/configmaps", DASHBOARD)
     settings = settings_from(Overrides(kubeconfig=str(config), as_user=user))
 
-    async with Cluster(settings) as cluster, asyncio.timeout(PATIENCE):
+    async with Cluster(settings) as cluster, within(PATIENCE):
         while not await works(environment | variables, cluster, namespace):  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(0.1)  # the server does not know the role yet
         with pytest.raises(Forbidden):

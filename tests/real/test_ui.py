@@ -14,6 +14,7 @@ from reflet.cluster import Cluster
 from reflet.insight.page.page_document import PageDocument
 from reflet.ui.board import Board
 from reflet.ui.cluster_board import ClusterBoard
+from tests.patience import within
 
 PATIENCE = 30.0
 CONTAINER = {"name": "web", "image": "web", "envFrom": [{"configMapRef": {"name": "settings"}}]}
@@ -33,7 +34,7 @@ async def test_an_edit_is_seen_key_by_key(cluster: Cluster, namespace: str) -> N
     filling = ClusterBoard(cluster, board, namespaces=(namespace,), on_change=changed.set)
 
     async def document(wanted: Callable[[PageDocument], Any]) -> PageDocument:
-        async with asyncio.timeout(PATIENCE):
+        async with within(PATIENCE):
             while True:
                 changed.clear()
                 board.refresh(datetime.now(UTC))

@@ -15,6 +15,7 @@ from reflet.errors import TransportError
 from reflet.transport.interface import Response, Upgraded
 from reflet.transport.upgrades.byte_streams import SocketBytes
 from tests.byte_lines import MemoryLine
+from tests.patience import within
 from tests.unit.client.test_port_forward import Node
 from tests.unit.client.upgrading_transport import UpgradingTransport
 
@@ -81,5 +82,5 @@ async def test_a_way_that_was_lost_is_left_although_nobody_comes_again() -> None
         await tunnel.open()
         await theirs.close()
 
-        async with asyncio.timeout(10):
+        async with within(10):
             await left.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from reflet.devserver.server import DevServer
 from reflet.errors import NotFound
 from reflet.play import Play
 from reflet.transport.config.settings import ConnectionSettings
+from tests.patience import within
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -160,7 +160,7 @@ def named(*names: str) -> list[WorkloadName]:
 
 async def test_one_workload_is_rolled_to_the_end_before_the_next_begins() -> None:
     told: list[tuple[str, bool]] = []
-    async with cluster_with("a", "b") as cluster, asyncio.timeout(30):
+    async with cluster_with("a", "b") as cluster, within(30):
         ended = await roll(
             cluster,
             named("a", "b"),

@@ -19,6 +19,7 @@ from reflet.processes.child import Child, adopt_child, kill_left_behind, start_c
 from reflet.processes.exit_status import Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity, group_members, process_entry
 from reflet.processes.program import Program
+from tests.patience import within
 
 PATH = {"PATH": "/usr/bin:/bin"}
 
@@ -66,7 +67,7 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def until_gone(pid: int) -> None:
-    async with asyncio.timeout(30):
+    async with within(30):
         while (entry := process_entry(pid)) is not None and not entry.has_ended:  # noqa: ASYNC110 - nobody tells about a stranger's end
             await asyncio.sleep(0.01)
 

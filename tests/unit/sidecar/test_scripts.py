@@ -20,6 +20,7 @@ from reflet.sidecar.scripts import (
     run_script,
     signal_processes,
 )
+from tests.patience import within
 
 
 def script(folder: Path, text: str, mode: int = 0o755) -> str:
@@ -35,7 +36,7 @@ async def run(path: str, *, timeout: float) -> ScriptEnd:
 
 async def becomes(is_so: Callable[[], bool]) -> bool:
     """Wait for another process."""
-    async with asyncio.timeout(20):
+    async with within(20):
         while not is_so():  # noqa: ASYNC110 - another process says nothing
             await asyncio.sleep(0.01)
     return True

@@ -21,6 +21,7 @@ from reflet.supervisor.mount_tree import MountTree
 from reflet.supervisor.private_root import private_root
 from reflet.supervisor.run_options import RestartPolicy, RunOptions
 from reflet.supervisor.supervisor import ContainerRefused, Supervisor
+from tests.patience import within
 from tests.unit.supervisor.scenes import config_map, pod, resolved
 
 LOOP = "while :; do sleep 0.02; done"
@@ -72,7 +73,7 @@ class Scene:
         return asyncio.create_task(self.supervisor.run(self))
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        async with asyncio.timeout(30):
+        async with within(30):
             while not reached():  # noqa: ASYNC110 - another process writes what is waited for
                 await asyncio.sleep(0.01)
 

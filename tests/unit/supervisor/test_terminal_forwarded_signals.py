@@ -6,6 +6,7 @@ import asyncio
 import signal
 
 from reflet.supervisor.terminal import forwarded_signals
+from tests.patience import within
 
 
 async def test_signals_are_heard_and_then_no_longer() -> None:
@@ -15,7 +16,7 @@ async def test_signals_are_heard_and_then_no_longer() -> None:
     with forwarded_signals(heard.append):
         signal.raise_signal(signal.SIGUSR1)
         signal.raise_signal(signal.SIGHUP)
-        async with asyncio.timeout(10):
+        async with within(10):
             while len(heard) < 2:  # noqa: ASYNC110 - the loop hears of them through a pipe
                 await asyncio.sleep(0)
 

@@ -20,6 +20,7 @@ from reflet.insight.stale.stale_workloads import RunningPods
 from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from reflet.resolution.objects import ObjectKey
 from reflet.transport.config.settings import ConnectionSettings
+from tests.patience import within
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -48,7 +49,7 @@ async def served() -> AsyncIterator[tuple[DevServer, Cluster, StandingClock]]:
     async with (
         DevServer(tls=False) as server,
         Cluster(ConnectionSettings(server=server.url, qps=0)) as cluster,
-        asyncio.timeout(30),
+        within(30),
     ):
         server.state.now = clock.now
         settings = {"metadata": {"name": "settings"}, "data": {"a": "geheim"}}

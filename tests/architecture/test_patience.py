@@ -1,0 +1,27 @@
+"""A test waits as long as a busy machine takes, and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests import patience
+
+
+@pytest.mark.parametrize(("overload", "comes"), [(1.0, False), (100.0, True)])
+async def test_the_time_for_what_must_come_grows_with_the_overload(
+    overload: float, comes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "overload", lambda: overload)
+    came = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.2, came.set)
+
+    try:
+        async with patience.within(0.1):
+            await came.wait()
+    except TimeoutError:
+        assert not comes
+    else:
+        assert comes
+    await came.wait()
