@@ -57,6 +57,8 @@ style: install ## format, lint and import contracts
 audit: install ## known vulnerabilities of everything that is pinned, where the advisories can be reached
 	@$(BIN)/python -m tools.audit
 
+# What mypy knows of unchanged files serves every clone: it compares what is in them.
+MYPY = $(BIN)/mypy --cache-dir $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/reflet/mypy/$(@:types-%=%)
 # What has to import on Windows: the library, `env`, `lint` and `why`.
 ON_WINDOWS := $(addprefix src/reflet/,errors.py cluster.py gotext api store client informer resolution apirules insight \
 	manifests controllers managers podconfig pods blocking transport adapters cli/main.py cli/event_loop.py \
@@ -65,13 +67,13 @@ ON_WINDOWS := $(addprefix src/reflet/,errors.py cluster.py gotext api store clie
 types: types-linux types-darwin types-windows ## check types, as Linux, macOS and Windows have them
 
 types-linux: install ## of everything, tests too
-	$(BIN)/mypy
+	$(MYPY)
 
 types-darwin: install ## of the package, as macOS has it
-	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
+	$(MYPY) --platform darwin src
 
 types-windows: install ## of what has to import on Windows
-	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 --follow-imports silent --exclude 'volume_delivery|tab_words' $(ON_WINDOWS)
+	$(MYPY) --platform win32 --follow-imports silent --exclude 'volume_delivery|tab_words' $(ON_WINDOWS)
 
 docs: install ## build the documentation into docs/_build, and check its links and the spelling
 	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build

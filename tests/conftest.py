@@ -56,13 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Four processes for two cores: a part of the time is waiting, for sockets and children.
-
-    Three for the whole suite, in which each has a kube-apiserver and a containerd of its own.
-    """
-    is_quick = bool(config.getoption("markexpr"))
-    return max(1, (os.cpu_count() or 1) * (4 if is_quick else 3) // 2)
+def pytest_xdist_auto_num_workers() -> int:
+    """Four processes for two cores: a part of the time is waiting, for sockets and children."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(wrapper=True)

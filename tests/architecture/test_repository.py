@@ -90,9 +90,9 @@ def test_make_check_runs_every_tool() -> None:
         for tool in (
             "ruff format --check",
             "ruff check",
-            "mypy\n",
-            "mypy --platform darwin",
-            "mypy --platform win32",
+            "mypy/linux\n",
+            "mypy/darwin --platform darwin",
+            "mypy/windows --platform win32",
             "lint-imports",
             "tools.audit",
             "sphinx",
