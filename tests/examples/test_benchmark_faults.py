@@ -77,7 +77,8 @@ def test_we_try_to_connect_to_a_server_that_is_away_and_are_right_after_its_retu
     outcome = faults.one(away, 30.0, REFLET, {})
 
     assert isinstance(outcome, faults.Outcome)
-    assert (outcome.lists, outcome.watches, outcome.verdict) == (0, 0, "right")
+    assert (outcome.lists, outcome.verdict) == (0, "right")
+    assert outcome.watches <= 1  # that of whoever is back before the requests are counted
     assert outcome.attempts
     assert outcome.seconds is not None
 
