@@ -11,7 +11,7 @@ PYTEST = $(BIN)/python -m pytest -q --dist worksteal -n $(or $(WORKERS),$(if $(T
 # Hundreds of tests start programs of ours: compiling them again each time takes half of their time.
 unexport PYTHONDONTWRITEBYTECODE
 # What the quick suite leaves out: long stories, and the folders that need other programs.
-QUICK = -m "not story" $(addprefix --ignore=tests/,real browser containers image)
+QUICK_SUITE = -m "not story" $(addprefix --ignore=tests/,real browser containers image)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ demo: install ## show what works, with no cluster at hand
 	@$(BIN)/reflet demo
 
 test: install ## the quick suite on all cores, five minutes on two; T=tests/unit/api/test_meta.py runs what it names
-	@$(PYTEST) $(if $(T)$(STORIES),,$(QUICK)) $(T)
+	@$(PYTEST) $(if $(T)$(STORIES),,$(QUICK_SUITE)) $(T)
 
 unit: install ## the tests of single files only
 	@$(PYTEST) tests/unit
@@ -39,7 +39,7 @@ soak: install ## half an hour: chaos on both servers, a node that everything run
 	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} REFLET_SOAK_SECONDS=$${REFLET_SOAK_SECONDS:-600} REFLET_QUIET_SECONDS=$${REFLET_QUIET_SECONDS:-300} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/integration/test_node_soak.py tests/real/test_chaos.py tests/real/test_quiet.py
 
 endurance: install ## is a test flaky? the quick suite ROUNDS=10 times while the machine is overloaded; T=path for others
-	@$(BIN)/python -m tools.endurance --rounds $(or $(ROUNDS),10) -- $(or $(T),$(QUICK))
+	@$(BIN)/python -m tools.endurance --rounds $(or $(ROUNDS),10) -- $(or $(T),$(QUICK_SUITE))
 
 fuzz: install ## other examples for every property, a hundred times as much nonsense for the parsers, and broken objects for both servers
 	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties tests/real/test_devserver_mutations.py

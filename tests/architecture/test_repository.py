@@ -106,6 +106,11 @@ def test_make_check_runs_every_tool() -> None:
     assert "not story" not in would_run
 
 
+@pytest.mark.parametrize(("asked", "quick"), [((), False), (("QUICK=1",), True)])
+def test_benchmarks_are_quick_only_when_asked(asked: tuple[str, ...], quick: bool) -> None:
+    assert ("--quick" in make("--dry-run", "bench", *asked)) is quick
+
+
 @pytest.mark.parametrize(
     "test",
     [
