@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from reflet.client.pod_tunnel import PodTunnel
-from reflet.errors import ConfigurationError, RefletError
+from reflet.errors import RefletError
 from reflet.gotext.urls import join_host_port
 from reflet.runtime.tasks import Failure, TaskOwner
+from reflet.transport.serving.connections import listening_sockets, serve_all
 from reflet.transport.upgrades.byte_streams import SocketBytes
 
 OnError = Callable[[RefletError], None]
@@ -58,22 +59,14 @@ class PortForwarder:
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
-        await self._closing.__aexit__(*failure)  # first the listener: nobody new
+        await self._closing.__aexit__(*failure)
 
     async def listen(self, host: str, port: int) -> ForwardedPort:
         """Take connections; ConfigurationError when the port is taken."""
-        try:
-            server = await asyncio.start_server(self._accept, host, port)
-        except OSError as error:
-            raise ConfigurationError(
-                f"cannot listen on {host} port {port}: {error.strerror or error}"
-            ) from error
-        self._closing.callback(server.close)
-        place = server.sockets[0].getsockname()
-        return ForwardedPort(host, place[1])
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._tasks.start(self._forward(reader, writer), name="forwarded connection")
+        sockets = await listening_sockets(host, port)
+        for each in sockets:
+            serve_all(self._tasks, each, self._forward)
+        return ForwardedPort(host, sockets[0].getsockname()[1])
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         local = SocketBytes(reader, writer, "the local connection")

@@ -25,6 +25,7 @@ from reflet.supervisor.forwarded_environment import LocalPlace
 from reflet.supervisor.loopback_ports import bound_port, bound_ports
 from reflet.supervisor.service_backends import Backend, backends_of
 from reflet.supervisor.service_mentions import ServiceName
+from reflet.transport.serving.connections import serve_all
 from reflet.transport.upgrades.byte_streams import SocketBytes
 
 FRESH: Final = 1.0
@@ -63,7 +64,7 @@ class ServiceForward:
 
     async def __aenter__(self) -> Self:
         await self._closing.__aenter__()
-        # At the end nobody new comes first, then connections end, then what carried them.
+        # At the end connections end first, and nobody new comes, then what carried them.
         await self._closing.enter_async_context(self._watching)
         await self._closing.enter_async_context(self._ways)
         await self._closing.enter_async_context(self._tasks)
@@ -87,16 +88,8 @@ class ServiceForward:
         else:
             self._address, sockets = bound_ports(str(self._name), new)
         for port, listening in sockets.items():
-            self._closing.callback(listening.close)
             self._ports[port] = listening.getsockname()[1]
-        for port, listening in sockets.items():
-            server = await asyncio.start_server(partial(self._accept, port), sock=listening)
-            self._closing.callback(server.close)
-
-    def _accept(
-        self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self._tasks.start(self._forward(port, reader, writer), name="forwarded connection")
+            serve_all(self._tasks, listening, partial(self._forward, port))
 
     async def _forward(
         self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

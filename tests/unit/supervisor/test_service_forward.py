@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Self
 
 import pytest
@@ -212,3 +213,21 @@ async def test_nobody_listens_when_it_is_over() -> None:
 
     with pytest.raises(ConnectionRefusedError):
         await db.asked()
+
+
+@pytest.mark.parametrize("rounds", range(6))
+async def test_whoever_comes_while_it_ends_does_no_harm(rounds: int) -> None:
+    harm: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: harm.append(context))
+    with ExitStack() as crowd:
+        async with scene() as db:
+            place = db.forward.place
+            for _ in range(20):  # the system says yes before we do
+                address = (place.address, place.ports[5432])
+                crowd.enter_context(socket.create_connection(address))
+            for _ in range(rounds):
+                await asyncio.sleep(0)
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    assert harm == []

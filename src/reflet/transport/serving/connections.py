@@ -15,6 +15,7 @@ with that ends it, fills the log or keeps the loop busy.  Why not ``asyncio.star
 accepts up to a hundred connections before anybody can count them, speaks TLS with each, and when
 there are no descriptors left it logs a traceback for every try.  Nor the loop's ``sock_accept``:
 one that is cancelled while somebody connects loses the connection, or fails in a callback.
+``serve_all`` has each of them served, for whoever counts nobody.
 
 ``until_left`` looks after those who stay long: that whoever has left is noticed, and whoever says
 nothing for hours is sent away.
@@ -25,6 +26,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -35,6 +37,7 @@ from typing import Any, Final, Protocol
 from reflet.errors import ConfigurationError
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.sockets import is_established
+from reflet.runtime.tasks import TaskOwner
 
 MOST_CONNECTIONS: Final = 256
 IPV6_NETWORK: Final = 64
@@ -44,8 +47,10 @@ BACKLOG: Final = 128
 FIRST_PAUSE: Final = 0.05  # seconds after accepting has failed
 LONGEST_PAUSE: Final = 1.0
 LOOK_EVERY: Final = 5.0  # seconds between two looks whether whoever has a stream is still there
+LONGEST_LINE: Final = 64 * 1024  # bytes, as for every stream of asyncio
 IDLE_TIMEOUT: Final = 4 * 3600.0  # seconds; the kubelet's streamingConnectionIdleTimeout
 Accepted = Callable[[socket.socket, str], None]
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Accept = Callable[[socket.socket], Awaitable[tuple[socket.socket, Any]]]
 logger = logging.getLogger(__name__)
 
@@ -150,6 +155,8 @@ async def listening_sockets(host: str, port: int) -> list[socket.socket]:
 
 async def accept_one(listening: socket.socket) -> tuple[socket.socket, Any]:
     """Wait for a connection; whoever is cancelled meanwhile has taken none."""
+    if os.name == "nt":  # whose loop cannot wait for a socket without taking what comes
+        return await asyncio.get_running_loop().sock_accept(listening)
     while True:
         try:
             connection, address = listening.accept()
@@ -201,6 +208,39 @@ async def accept_all(
             accepted(connection, str(address[0]))
             # Where many wait, taking one does not wait: the others on the loop have their turn.
             await asyncio.sleep(0)
+
+
+def serve_all(tasks: TaskOwner, listening: socket.socket, serve: Serve) -> None:
+    """Have each connection served by a task of its own, until *tasks* is left.
+
+    Then *listening* is closed, and nobody is accepted any more.  A connection ends with its task.
+    """
+
+    def accepted(connection: socket.socket, _: str) -> None:
+        task = tasks.start(served(connection), name="connection")
+        # For a task that was cancelled before its first step.
+        task.add_done_callback(lambda _: connection.close())
+
+    async def served(connection: socket.socket) -> None:
+        await serve(*await streams_of(connection))
+
+    listening.setblocking(False)
+    accepting = tasks.start(accept_all(listening, accepted), name="accepting")
+    accepting.add_done_callback(lambda _: listening.close())
+
+
+async def streams_of(
+    connection: socket.socket, *, longest: int = LONGEST_LINE, **tls: Any
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Read and write an accepted connection, after TLS where the loop's options for it are given.
+
+    - *longest*: bytes of a line, or of what else is read up to a separator
+    """
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=longest)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await loop.connect_accepted_socket(lambda: protocol, connection, **tls)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 class Moving(Protocol):

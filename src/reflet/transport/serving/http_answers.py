@@ -31,6 +31,7 @@ from reflet.transport.serving.connections import (
     accept_all,
     listening_sockets,
     peer_of,
+    streams_of,
     until_left,
 )
 from reflet.transport.upgrades.byte_streams import KEEPALIVE, ByteStream, SocketBytes
@@ -188,18 +189,15 @@ class HttpAnswers:
     async def _opened(
         self, connection: socket.socket
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=LONGEST_REQUEST)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        secure = self._context is not None
-        transport, _ = await loop.connect_accepted_socket(
-            lambda: protocol,
+        if self._context is None:
+            return await streams_of(connection, longest=LONGEST_REQUEST)
+        return await streams_of(
             connection,
+            longest=LONGEST_REQUEST,
             ssl=self._context,
-            ssl_handshake_timeout=HANDSHAKE_TIMEOUT if secure else None,
-            ssl_shutdown_timeout=REQUEST_TIMEOUT if secure else None,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT,
+            ssl_shutdown_timeout=REQUEST_TIMEOUT,
         )
-        return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     async def _answer(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: ConnectionPlace
