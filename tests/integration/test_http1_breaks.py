@@ -12,6 +12,7 @@ from reflet.transport.http.http1 import Http1Transport
 from reflet.transport.interface import Request, Stream
 from tests.faults.harms import Harm
 from tests.faults.proxy import FaultProxy
+from tests.patience import within
 from tests.unit.transport.dialling import failure, http1_to, vacated_port
 from tests.unit.transport.scripted_certificates import (
     OTHER_NAME,
@@ -244,7 +245,7 @@ async def test_a_silent_tls_server_does_not_keep_its_socket_for_a_farewell() -> 
             with pytest.raises(DeadlineExceeded):
                 await stream.read()
 
-        async with asyncio.timeout(5):  # and not the half minute that asyncio would wait
+        async with within(5):  # and not the half minute that asyncio would wait
             while proxy.connections:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.005)
 
