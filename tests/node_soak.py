@@ -42,6 +42,7 @@ from tests.node_scenes import (
     pod_document,
     processes_below,
 )
+from tests.patience import Deadline
 
 CALM: Final = 60.0  # seconds for everything to be as it should be, when nothing is lacking
 A_LOOK: Final = 0.1
@@ -305,9 +306,9 @@ class NodeSoak:
 
     async def _until(self, look: Look, otherwise: str = "") -> None:
         """Look until nothing is wrong any more; what still is then is noted."""
-        deadline = time.monotonic() + CALM
+        deadline = Deadline(CALM)
         wrong = await look()
-        while wrong and time.monotonic() < deadline:
+        while wrong and not deadline.passed:
             await asyncio.sleep(A_LOOK)
             wrong = await look()
         self.story.wrong += [f"{otherwise}: {each}" for each in wrong]

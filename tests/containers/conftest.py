@@ -59,9 +59,9 @@ def registry(containerd: Containerd) -> Iterator[Registry]:
         yield registry
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kube() -> Iterator[KubeServer]:
-    """An API server."""
+    """An API server, shared by all: nodes and namespaces have names of their own."""
     if missing := missing_binaries():
         pytest.skip(missing)
     with KubeServer() as server:

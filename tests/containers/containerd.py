@@ -41,6 +41,7 @@ from typing import Final, Self
 from tests.containers.images import Image, busybox_image, pause_image
 from tests.containers.programs import HERE, Programs, find_programs
 from tests.containers.registry import Registry
+from tests.patience import Deadline
 from tests.real.process_keeper import ProcessKeeper
 
 PAUSE: Final = "localhost/pause:1"
@@ -290,13 +291,13 @@ class Containerd:
         return True
 
     def _wait_until(self, goal: str, program: str, reached: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + self._patience
+        deadline = Deadline(self._patience)
         while not reached():
             if (code := self._keeper.exit_code(program)) is not None:
                 raise ContainerdFailed(
                     f"{program} ended with {code} before {goal}\n{self.log(program)}"
                 )
-            if time.monotonic() > deadline:
+            if deadline.passed:
                 raise ContainerdFailed(f"not in {self._patience:g} s: {goal}\n{self.log(program)}")
             time.sleep(POLL_INTERVAL)
 

@@ -17,9 +17,10 @@ from tests.containers.containerd import BUSYBOX, Containerd
 from tests.containers.nodes import RefletNode
 from tests.containers.terminals import Terminal
 from tests.kubectl_calls import KubectlCalls
+from tests.patience import Deadline
 from tests.real.kube_server import KubeServer
 
-PATIENCE: Final = 60.0  # seconds: the machine may be busy
+PATIENCE: Final = 60.0  # seconds
 LOOK_EVERY: Final = 0.1
 SLEEP: Final = ("sleep", "100000")
 
@@ -131,7 +132,7 @@ class ContainerNode(KubectlCalls, RefletNode):
 
     def until(self, reached: Callable[[], bool], what: str) -> None:
         """Wait until it is so; fails with what the agent said."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         while not reached():
-            assert time.monotonic() < deadline, f"not in time: {what}\n{self.log()[-3000:]}"
+            assert not deadline.passed, f"not in time: {what}\n{self.log()[-3000:]}"
             time.sleep(LOOK_EVERY)

@@ -31,6 +31,7 @@ from typing import Any, Final, Self
 
 from tests.containers.containerd import STOP_PATIENCE, Containerd, ContainerdFailed
 from tests.containers.programs import ProgramsMissing
+from tests.patience import Deadline
 from tests.real.binaries import find_binaries
 from tests.real.kube_server import KubeServer
 
@@ -104,12 +105,12 @@ class Node(ABC):
         return (self._runtime.folder / f"{self.name}.log").read_text(errors="replace")
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + self._patience
+        deadline = Deadline(self._patience)
         while not self._is_ready():
             if (code := self._runtime.exit_code(self.name)) is not None:
                 log = self._runtime.log(self.name)
                 raise ContainerdFailed(f"{self.name} ended with {code}\n{log}")
-            if time.monotonic() > deadline:
+            if deadline.passed:
                 log = self._runtime.log(self.name)
                 raise ContainerdFailed(f"{self.name} is not ready in {self._patience:g} s\n{log}")
             time.sleep(POLL_INTERVAL)

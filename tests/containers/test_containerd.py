@@ -13,6 +13,7 @@ import pytest
 from tests.containers.containerd import BUSYBOX, Containerd, ContainerdFailed
 from tests.containers.images import PATH, busybox_image
 from tests.containers.registry import Registry, Scheme
+from tests.patience import Deadline
 
 PROGRAM = """
 import sys
@@ -72,8 +73,8 @@ def test_a_killed_program_leaves_nothing() -> None:
         name, folder, *processes = program.stdout.readline().split()
         program.send_signal(signal.SIGKILL)
         # The folder is the last to go.
-        deadline = time.monotonic() + 30
-        while Path(folder).exists() and time.monotonic() < deadline:
+        deadline = Deadline(30)
+        while Path(folder).exists() and not deadline.passed:
             time.sleep(0.02)
 
     assert traces(name, Path(folder), [int(process) for process in processes]) == []

@@ -14,12 +14,13 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+
+from tests.patience import Deadline
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 HOW_TO: Final = DOCS / "how-to"
@@ -129,8 +130,8 @@ class Terminal:
     def printed(self, said: str) -> str:
         """Wait until it has printed what is *said*, and give what it printed instead if not."""
         assert self._process.stdout is not None
-        output, deadline = b"", time.monotonic() + PATIENCE
-        while not agrees(output.decode(), said) and time.monotonic() < deadline:
+        output, deadline = b"", Deadline(PATIENCE)
+        while not agrees(output.decode(), said) and not deadline.passed:
             if not select.select([self._process.stdout], [], [], 0.1)[0]:
                 continue
             if not (more := os.read(self._process.stdout.fileno(), 65536)):

@@ -17,6 +17,7 @@ import pytest
 from reflet.testing.pytest_plugin import RunningServer
 from tests.image.images import Container, Image, mounted, running, why_not
 from tests.integration.plain_client import Client
+from tests.patience import Deadline
 
 LARGEST: Final = 35_000_000  # bytes that we add to the base
 PATIENCE: Final = 50.0  # seconds
@@ -41,10 +42,10 @@ def sidecar() -> Iterator[Image]:
 
 def until(container: Container, claim: Callable[[], bool]) -> None:
     """Wait until something is true of a container that runs."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not claim():
         assert container.process.poll() is None, container.output
-        assert time.monotonic() < deadline, container.output
+        assert not deadline.passed, container.output
         time.sleep(0.05)
 
 
