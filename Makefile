@@ -87,7 +87,7 @@ format: install ## format the code and mend what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: install ## run the benchmarks, an hour; QUICK=1 is a look, under ten minutes
+bench: install ## run the benchmarks, two hours; QUICK=1 is a look, under ten minutes
 	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 kube: ## build the real kube-apiserver and etcd for tests/real, once
