@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -15,6 +15,7 @@ from reflet.client.port_forward import ForwardedPort
 from reflet.errors import ConfigurationError
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes
+from tests.crowds import harm_done
 from tests.unit.client.upgrading_transport import UpgradingTransport
 
 
@@ -155,19 +156,10 @@ async def test_leaving_ends_what_is_open() -> None:
 
 @pytest.mark.parametrize("rounds", range(6))
 async def test_whoever_comes_while_it_ends_does_no_harm(rounds: int) -> None:
-    harm: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: harm.append(context))
     _, streams = forwarding()
-    with ExitStack() as crowd:
-        async with streams.port_forward("web", 80) as port:
-            for _ in range(20):  # the system says yes before we do
-                crowd.enter_context(socket.create_connection((port.host, port.port)))
-            for _ in range(rounds):
-                await asyncio.sleep(0)
-        for _ in range(5):
-            await asyncio.sleep(0)
+    port = streams.port_forward("web", 80)
 
-    assert harm == []
+    assert await harm_done(port, lambda it: (it.host, it.port), rounds=rounds) == []
 
 
 async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:

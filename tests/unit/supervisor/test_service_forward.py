@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import pytest
@@ -20,6 +19,7 @@ from reflet.supervisor.service_forward import FRESH, ServiceForward
 from reflet.supervisor.service_mentions import ServiceName
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.upgrades.byte_streams import SocketBytes
+from tests.crowds import harm_done
 
 SERVICE = {"selector": {"app": "db"}, "ports": [{"port": 5432, "targetPort": 15432}]}
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
@@ -217,17 +217,7 @@ async def test_nobody_listens_when_it_is_over() -> None:
 
 @pytest.mark.parametrize("rounds", range(6))
 async def test_whoever_comes_while_it_ends_does_no_harm(rounds: int) -> None:
-    harm: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: harm.append(context))
-    with ExitStack() as crowd:
-        async with scene() as db:
-            place = db.forward.place
-            for _ in range(20):  # the system says yes before we do
-                address = (place.address, place.ports[5432])
-                crowd.enter_context(socket.create_connection(address))
-            for _ in range(rounds):
-                await asyncio.sleep(0)
-        for _ in range(5):
-            await asyncio.sleep(0)
+    def place(db: Scene) -> tuple[str, int]:
+        return db.forward.place.address, db.forward.place.ports[5432]
 
-    assert harm == []
+    assert await harm_done(scene(), place, rounds=rounds) == []

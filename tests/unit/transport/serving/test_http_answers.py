@@ -23,6 +23,7 @@ from reflet.transport.serving.http_answers import (
     Question,
     text,
 )
+from tests.crowds import harm_done
 from tests.unit.transport.pem_material import make_pair, server_context
 
 
@@ -382,20 +383,9 @@ async def test_whoever_still_listens_at_the_end_is_told_nothing_more() -> None:
 
 @pytest.mark.parametrize("rounds", range(8))
 async def test_whoever_comes_while_it_closes_does_no_harm(rounds: int) -> None:
-    harm: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: harm.append(context))
-    with contextlib.ExitStack() as crowd:
-        async with HttpAnswers("localhost", 0, answering) as server:
-            await asyncio.sleep(0)  # it waits for somebody to come
-            for _ in range(20):  # the system says yes before the server does
-                address = ("127.0.0.1", server.port)
-                crowd.enter_context(socket.create_connection(address))
-            for _ in range(rounds):
-                await asyncio.sleep(0)
-        for _ in range(5):
-            await asyncio.sleep(0)
+    server = HttpAnswers("localhost", 0, answering)
 
-    assert harm == []
+    assert await harm_done(server, lambda it: ("127.0.0.1", it.port), rounds=rounds) == []
 
 
 async def test_whoever_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
