@@ -43,7 +43,7 @@ async def within(seconds: float) -> AsyncIterator[None]:
     """``asyncio.timeout`` for what must come: so many seconds, times the overload."""
     loop, deadline = asyncio.get_running_loop(), Deadline(seconds)
     async with asyncio.timeout(None) as limit:
-        timer = loop.call_later(seconds, lambda: look())  # noqa: PLW0108 - it comes next
+        timer: asyncio.TimerHandle
 
         def look() -> None:
             nonlocal timer
@@ -52,6 +52,7 @@ async def within(seconds: float) -> AsyncIterator[None]:
             else:
                 limit.reschedule(loop.time())
 
+        timer = loop.call_later(seconds, look)
         try:
             yield
         finally:

@@ -154,8 +154,11 @@ async def listening_sockets(host: str, port: int) -> list[socket.socket]:
 
 
 async def accept_one(listening: socket.socket) -> tuple[socket.socket, Any]:
-    """Wait for a connection; whoever is cancelled meanwhile has taken none."""
-    if os.name == "nt":  # whose loop cannot wait for a socket without taking what comes
+    """Wait for a connection; whoever is cancelled meanwhile has taken none, but on Windows.
+
+    There the loop cannot wait for a socket without taking what comes.
+    """
+    if os.name == "nt":
         return await asyncio.get_running_loop().sock_accept(listening)
     while True:
         try:
@@ -222,7 +225,11 @@ def serve_all(tasks: TaskOwner, listening: socket.socket, serve: Serve) -> None:
         task.add_done_callback(lambda _: connection.close())
 
     async def served(connection: socket.socket) -> None:
-        await serve(*await streams_of(connection))
+        try:
+            streams = await streams_of(connection)
+        except OSError:
+            return  # whoever it was is gone
+        await serve(*streams)
 
     listening.setblocking(False)
     accepting = tasks.start(accept_all(listening, accepted), name="accepting")

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from reflet.errors import ConfigurationError
+from reflet.runtime.tasks import TaskOwner
+from reflet.transport.serving import connections
 from reflet.transport.serving.connections import (
     FIRST_PAUSE,
     LONGEST_PAUSE,
     accept_all,
     listening_sockets,
+    serve_all,
 )
 
 pytestmark = pytest.mark.virtual_time
@@ -120,3 +123,38 @@ async def test_every_address_of_a_host_has_the_same_port() -> None:
 async def test_a_host_that_is_none_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"cannot listen on 192\.0\.2\.7 port 0"):
         await listening_sockets("192.0.2.7", 0)
+
+
+async def test_whoever_is_gone_before_it_is_served_keeps_nobody_else_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    really, gone = connections.streams_of, iter([True, False])
+
+    async def streams_of(connection: socket.socket) -> Any:
+        if next(gone):
+            raise failure(errno.EINVAL)  # macOS, of a connection that was reset
+        return await really(connection)
+
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello")
+        writer.close()
+        await writer.wait_closed()
+
+    monkeypatch.setattr(connections, "streams_of", streams_of)
+    (listening,) = await listening_sockets("127.0.0.1", 0)
+    place = listening.getsockname()
+    async with TaskOwner("test") as tasks:
+        serve_all(tasks, listening, serve)
+        heard = [await heard_from(place) for _ in range(2)]
+
+    assert heard == [b"", b"hello"]
+    assert tasks.failures == 0
+
+
+async def heard_from(place: tuple[str, int]) -> bytes:
+    reader, writer = await asyncio.open_connection(*place)
+    try:
+        return await reader.read()
+    finally:
+        writer.close()
+        await writer.wait_closed()
