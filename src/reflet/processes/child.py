@@ -17,7 +17,7 @@ from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 from typing import Final
 
 from reflet.processes.exit_status import Ending, Killed, Vanished, ending_of
-from reflet.processes.proc_files import hears_signal
+from reflet.processes.proc_files import hears_signal, holds_signal_back
 from reflet.processes.process_table import (
     ProcessIdentity,
     boot_id,
@@ -138,7 +138,7 @@ class Child:
         self._is_being_ended = True
         try:
             self.signal(number)
-            if self._is_init and not hears_signal(self.pid, number):
+            if self._is_init and not await self._is_heard(number, deadline):
                 await self._do_as_the_signal_would(number, deadline)
             # A stopped process hears nothing before it goes on.
             self.signal_group(SIGCONT)
@@ -163,6 +163,20 @@ class Child:
         self._ended.cancel()
 
     # Ends
+
+    async def _is_heard(self, number: int, deadline: float) -> bool:
+        """Whether the process says what a signal means to it; waits while it holds that back.
+
+        A shell holds back everything while it starts a program.  Linux drops the signal when
+        that is over, and all the others would be killed unasked at the end of the grace period.
+        """
+        while not self._ended.done() and self._clock.monotonic() < deadline:
+            if hears_signal(self.pid, number):
+                return True
+            if not holds_signal_back(self.pid, number):
+                return False
+            await asyncio.wait((self._ended,), timeout=LOOK_INTERVAL)
+        return True
 
     async def _do_as_the_signal_would(self, number: int, deadline: float) -> None:
         """End a process that does not say what a signal means to it.

@@ -31,16 +31,22 @@ def parse_entry(text: str) -> ProcessEntry:
 
 
 def hears_signal(pid: int, number: int) -> bool:
-    """Whether a process catches, ignores or holds back a signal, rather than leave it to Linux."""
+    """Whether a process catches or ignores a signal, rather than leave it to Linux."""
+    return _is_in_mask(pid, number, "SigIgn", "SigCgt")
+
+
+def holds_signal_back(pid: int, number: int) -> bool:
+    """Whether a process blocks a signal: to take it later, as ``tini`` does, or for a moment."""
+    return _is_in_mask(pid, number, "SigBlk")
+
+
+def _is_in_mask(pid: int, number: int, *names: str) -> bool:
     try:
         text = (PROC / str(pid) / "status").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return False
-    masks = [
-        int(rest, 16)
-        for name, _, rest in (line.partition(":") for line in text.splitlines())
-        if name in {"SigBlk", "SigIgn", "SigCgt"}
-    ]
+    lines = (line.partition(":") for line in text.splitlines())
+    masks = [int(rest, 16) for name, _, rest in lines if name in names]
     return any(mask >> (number - 1) & 1 for mask in masks)
 
 

@@ -9,6 +9,7 @@ import errno
 import os
 import signal
 import socket
+import sys
 import tempfile
 import time
 import traceback
@@ -348,6 +349,32 @@ async def test_the_first_process_stands_still_while_the_others_end_well(tmp_path
 
     assert (tmp_path / "volume/end").read_text() == "well\n", "it is asked once"
     assert not (tmp_path / "volume/after").exists()
+    assert ending.exit_code == 128 + signal.SIGTERM
+
+
+HOLDS_IT_BACK = """
+import signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+open("/data/up", "w").close()
+while signal.SIGTERM not in signal.sigpending():
+    time.sleep(0.01)
+time.sleep(0.1)  # another look or two
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+time.sleep(1000)
+"""
+
+
+async def test_a_first_process_may_hold_the_signal_back_for_a_moment(tmp_path: Path) -> None:
+    python = sys.base_prefix  # which may be anywhere
+    root = Place(tmp_path).root(shared=(*SHARED, (python, False)))
+    arguments = (f"{python}/bin/python3", "-I", "-c", HOLDS_IT_BACK)
+    plan = planned("", (0, 1, 2), root=root, arguments=arguments)
+    child = Child(await start_container(plan, lambda _: None), is_init=True)
+    while not (tmp_path / "volume/up").exists():  # noqa: ASYNC110 - of another process
+        await asyncio.sleep(0.01)
+
+    ending = await child.end(1000)
+
     assert ending.exit_code == 128 + signal.SIGTERM
 
 
