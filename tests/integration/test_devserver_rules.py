@@ -13,6 +13,7 @@ import pytest
 from reflet.apirules import regular_expressions
 from tests.integration.plain_client import Client
 from tests.integration.test_serve_command import client_of, serving
+from tests.patience import overload
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GEARS = "/apis/example.org/v1/gears"
@@ -134,7 +135,7 @@ def test_the_server_ends_when_told_while_it_answers_the_worst_request(tmp_path: 
         busy.start()
         _wait_until_busy(process)
         process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=60)
+        code = process.wait(timeout=60 * overload())
         busy.join()
 
     assert code == 0

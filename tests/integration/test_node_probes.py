@@ -16,6 +16,7 @@ import reflet
 from reflet.api.core.pods import Pod
 from reflet.api.meta import Condition
 from reflet.api.options import DeleteOptions
+from reflet.processes.crash_backoff import CEILING, FIRST
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, scene_on
 from tests.node_scenes import (
@@ -274,7 +275,9 @@ async def test_a_hook_that_fails_after_the_start_is_a_crash(
     server: RunningServer, tmp_path: Path
 ) -> None:
     hook = {"postStart": {"httpGet": {"port": free_port()}}}
-    async with scene_on(server, tmp_path, share=OURS) as scene:
+    # The kubelet's own: a short one forgives a crash that a busy machine makes late.
+    own = {"backoff_first": FIRST, "backoff_ceiling": CEILING}
+    async with scene_on(server, tmp_path, share=OURS, **own) as scene:
         await scene.pods.create(pod_document("web", container={"lifecycle": hook}))
         told = await messages(scene, "web", "FailedPostStartHook")
         await scene.events("web", "BackOff")

@@ -24,6 +24,7 @@ from lightkube.types import PatchType
 
 from reflet.devserver.faults import Action, Fault
 from reflet.testing.pytest_plugin import RunningServer, running_server
+from tests.patience import overload
 
 # Named at run time: their functions have no types that a checker could use.
 official: Any = import_module("kubernetes.client")
@@ -271,7 +272,7 @@ def test_the_official_informer_syncs_and_recovers(
 
 def expect(told: queue.Queue[tuple[str, str]], wanted: tuple[str, str]) -> None:
     """Wait for news; a resync repeats old ones in between."""
-    while told.get(timeout=15) != wanted:
+    while told.get(timeout=15 * overload()) != wanted:
         pass
 
 

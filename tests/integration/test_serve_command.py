@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.integration.plain_client import Client, config_map
+from tests.patience import overload
 
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: seeded}\ndata: {x: '1'}\n"
 SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {{name: seeded}}\n{}\n"
@@ -67,7 +68,7 @@ def test_it_says_where_it_is_and_ends_when_told(number: signal.Signals, tmp_path
 
     with serving("--no-tls", "--kubeconfig-out", str(out)) as (process, said):
         process.send_signal(number)
-        code = process.wait(timeout=10)
+        code = process.wait(timeout=10 * overload())
 
     assert said[0] == "Kubernetes API for development only, never for production"
     assert said[1].startswith("serving at http://127.0.0.1:")

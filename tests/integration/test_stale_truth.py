@@ -12,6 +12,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -207,11 +208,16 @@ async def change_everything(stage: Stage) -> None:
         await stage.scene.config_maps.delete(name)
         await stage.config_map(name, key=value)
     await stage.scene.secrets.patch("vault", {"stringData": {"password": "new"}})
-    pod = await stage.scene.pods.get("stays")
-    changed = stage.scene.container_root(pod) / "etc/files/changed"
-    gone = stage.scene.container_root(pod) / "etc/files/gone"
-    await until(lambda: changed.read_text() == "new" and not gone.exists())
+    for pod in (await stage.scene.pods.list()).items:
+        await until(partial(files_are_new, stage.scene.container_root(pod)))
     stage.clock.step()
+
+
+def files_are_new(root: Path) -> bool:
+    """Whether a container has all that was changed; each volume is written by itself."""
+    changed = (root / "etc/files/changed", root / "etc/vault/password")
+    gone = root / "etc/files/gone"
+    return all(path.read_text() == "new" for path in changed) and not gone.exists()
 
 
 Claims = dict[tuple[str, str], tuple[HeldState, Certainty, bool]]
