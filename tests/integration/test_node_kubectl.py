@@ -166,16 +166,19 @@ def test_logs_of_the_life_before_can_be_read(kubectl: Kubectl) -> None:
 
 
 def test_logs_can_be_followed(kubectl: Kubectl) -> None:
-    with pytest.raises(subprocess.TimeoutExpired) as caught:
-        subprocess.run(
-            ["kubectl", "logs", "-f", "web"],
-            env=kubectl._environment,
-            capture_output=True,
-            check=True,
-            timeout=2,
-        )
+    with subprocess.Popen(
+        ["kubectl", "logs", "-f", "web"], env=kubectl._environment, stdout=subprocess.PIPE
+    ) as following:
+        assert following.stdout is not None
+        try:
+            said = [following.stdout.readline() for _ in range(2)]
+            with pytest.raises(subprocess.TimeoutExpired):
+                following.wait(timeout=0.5)
+        finally:
+            following.kill()
+        said += following.stdout
 
-    assert caught.value.stdout == b"one\ntwo\n"
+    assert said == [b"one\n", b"two\n"]
 
 
 def test_delete_waits_for_the_end(kubectl: Kubectl) -> None:
