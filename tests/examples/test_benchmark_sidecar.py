@@ -201,6 +201,7 @@ def test_the_pictures_are_drawn(name: str) -> None:
 # A small run
 
 
+@pytest.mark.story
 @pytest.mark.time_limit(180)
 def test_a_sidecar_goes_through_the_jobs_on_the_development_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -139,6 +139,7 @@ def prepared(target: Path, scene: Scene) -> None:
         AtomicWriter(target).write(scene.before)
 
 
+@pytest.mark.story
 @pytest.mark.parametrize("durable", [False, True], ids=["plain", "durable"])
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 def test_a_kill_at_every_call_leaves_old_or_new_and_is_repaired(

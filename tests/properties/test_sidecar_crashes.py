@@ -134,6 +134,7 @@ def prepared(root: Path, scene: Scene) -> Disk:
     return disk
 
 
+@pytest.mark.story
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 def test_a_kill_at_every_change_is_repaired_by_the_next_start(tmp_path: Path, scene: Scene) -> None:
     for last in range(MOST_CHANGES):

@@ -97,6 +97,7 @@ def test_an_object_that_does_not_fit_is_refused() -> None:
     assert raised.value.path == "spec.ports[0].protocol"
 
 
+@pytest.mark.story
 def test_what_is_written_passes_strict_checks_and_is_formatted(tmp_path: Path) -> None:
     path = tmp_path / "widgets.py"
     path.write_text(written())
