@@ -385,8 +385,9 @@ two transports and others that were considered: the figures behind
 GROWTH: Final = Section(
     "How cost grows",
     """\
-The same jobs at three sizes, from the runs of the other pages, and the power of the
-size with which the cost grows: least squares of the logarithm of the cost over that of the size.
+The same jobs at three sizes, and the power of the size with which the cost grows: least squares
+of the logarithm of the cost over that of the size. The figures are those of the last run of all
+benchmarks together; a page of one benchmark may be of a later run of that one alone.
 0 is a cost that does not depend on the size, 1 one in proportion to it; 2 would be one that is four
 times as high for twice the size. Peers stand beside it where they do the same job; one that could
 not do it has a line that says so.
