@@ -15,8 +15,10 @@ from typing import Any
 
 import reflet
 from reflet.api.core.nodes import Node
+from reflet.api.core.small_kinds import Lease
 from reflet.testing.pytest_plugin import RunningServer
 from tests.node_scenes import (
+    NODE,
     PATIENCE,
     Scene,
     declared,
@@ -24,6 +26,7 @@ from tests.node_scenes import (
     pod_document,
     running_agent,
     until,
+    until_async,
 )
 from tests.patience import within
 
@@ -48,6 +51,21 @@ def is_ready(node: Node | None) -> bool:
     """Whether the server knows that the node is ready."""
     conditions = () if node is None else node.status.conditions
     return any((each.type, each.status) == ("Ready", "True") for each in conditions)
+
+
+async def registered(scene: Scene) -> tuple[Node, Lease]:
+    """The node and its lease, as soon as the agent has made both and the node is ready.
+
+    The node of an agent before it may be there, not ready.
+    """
+    leases = scene.cluster.resource(Lease, namespace="kube-node-lease")
+
+    async def has_lease() -> bool:
+        return NODE in {each.metadata.name for each in (await leases.list()).items}
+
+    await until(lambda: is_ready(scene.agent.node))
+    await until_async(has_lease)
+    return await scene.cluster.resource(Node).get(NODE), await leases.get(NODE)
 
 
 async def fetched(url: str | urllib.request.Request) -> tuple[int, str]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from reflet.api.core.nodes import Node
-from reflet.api.core.small_kinds import Lease, ServiceAccount
+from reflet.api.core.small_kinds import ServiceAccount
 from reflet.cluster import Cluster, connect
 from reflet.errors import Forbidden
 from reflet.testing.pytest_plugin import RunningServer
+from tests.integration.node_agents import is_ready, registered
 from tests.node_identity_scenes import SCENES
 from tests.node_scenes import (
     NODE,
@@ -70,11 +70,9 @@ async def test_the_agent_registers_itself_and_renews_its_lease(
     server: RunningServer, tmp_path: Path
 ) -> None:
     async with agent_of_a_node(server, tmp_path) as scene:
-        await until(lambda: scene.agent.node is not None and scene.agent.node.status.addresses)
-        node = await scene.cluster.resource(Node).get(NODE)
-        lease = await scene.cluster.resource(Lease, namespace="kube-node-lease").get(NODE)
+        node, lease = await registered(scene)
 
-    assert {each.type: each.status for each in node.status.conditions}["Ready"] == "True"
+    assert is_ready(node)
     assert lease.spec.holder_identity == NODE
 
 

@@ -10,10 +10,8 @@ import pytest
 
 import reflet
 from reflet.api.core.nodes import Node
-from reflet.api.core.small_kinds import Lease
-from reflet.client.resource_client import ResourceClient
 from reflet.testing.pytest_plugin import RunningServer
-from tests.integration.node_agents import fetched, scene_on
+from tests.integration.node_agents import fetched, is_ready, registered, scene_on
 from tests.node_chaos import shims_of
 from tests.node_scenes import (
     NODE,
@@ -29,24 +27,14 @@ async def is_well(url: str) -> bool:
     return (await fetched(url))[0] == 200
 
 
-async def has_items(leases: ResourceClient[Lease]) -> bool:
-    return bool((await leases.list()).items)
-
-
 # The node itself
 
 
 async def test_the_agent_is_a_node_with_a_lease(server: RunningServer, tmp_path: Path) -> None:
     async with scene_on(server, tmp_path) as scene:
-        leases = scene.cluster.resource(Lease, namespace="kube-node-lease")
-        nodes = scene.cluster.resource(Node)
-        await until(lambda: scene.agent.node is not None and scene.agent.node.status.conditions)
-        node = await nodes.get(NODE)
-        await until_async(lambda: has_items(leases))
-        lease = await leases.get(NODE)
+        node, lease = await registered(scene)
 
-    ready = {each.type: each.status for each in node.status.conditions}
-    assert ready["Ready"] == "True"
+    assert is_ready(node)
     assert "reflet.dev/process-runtime" in {taint.key for taint in node.spec.taints}
     assert (lease.spec.holder_identity, lease.spec.lease_duration_seconds) == (NODE, 40)
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from reflet.api.core.nodes import Node
-from reflet.api.core.small_kinds import Lease, ServiceAccount
+from reflet.api.core.small_kinds import ServiceAccount
 from reflet.cluster import Cluster, settings_from
 from reflet.transport.config.kubeconfig import Overrides
-from tests.integration.node_agents import is_ready
+from tests.integration.node_agents import is_ready, registered
 from tests.node_scenes import (
     NODE,
     PATIENCE,
@@ -26,7 +25,6 @@ from tests.node_scenes import (
     processes_below,
     running_agent,
     until,
-    until_async,
     waits_for,
 )
 from tests.patience import within
@@ -60,16 +58,7 @@ async def test_the_agent_registers_itself_and_renews_its_lease(
     kube: KubeServer, namespace: str, tmp_path: Path
 ) -> None:
     async with scene_on(kube, namespace, tmp_path) as scene:
-        leases = scene.cluster.resource(Lease, namespace="kube-node-lease")
-
-        async def has_lease() -> bool:
-            return NODE in {each.metadata.name for each in (await leases.list()).items}
-
-        # The node of an earlier test may be there, not ready.
-        await until(lambda: is_ready(scene.agent.node))
-        await until_async(has_lease)
-        node = await scene.cluster.resource(Node).get(NODE)
-        lease = await leases.get(NODE)
+        node, lease = await registered(scene)
 
     assert is_ready(node)
     assert "reflet.dev/process-runtime" in {taint.key for taint in node.spec.taints}
