@@ -111,8 +111,8 @@ async def configured(
     cluster: Cluster, *, strategy: str = "watch", **options: Any
 ) -> AsyncIterator[PodConfiguration]:
     async with (
-        ConfigMapManager(cluster, strategy=strategy) as config_maps,
-        SecretManager(cluster, strategy=strategy) as secrets,
+        ConfigMapManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as config_maps,
+        SecretManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as secrets,
         PodConfiguration(
             await cluster.resource(Pod).get("web"),
             config_maps,

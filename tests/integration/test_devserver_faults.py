@@ -166,10 +166,10 @@ def test_a_stalled_watch_says_nothing(
     server.add_fault(Fault(Action.STALL, verb="watch"))
 
     with closing(client.connect()) as connection:
-        connection.timeout = 0.3
         headers = {"Authorization": f"Bearer {server.token}"}
         connection.request("GET", f"{config_maps}?watch=1", headers=headers)
         response = connection.getresponse()
+        connection.sock.settimeout(0.3)
         client.create(config_maps, config_map("a"))
         with closing(response), pytest.raises(TimeoutError):
             response.readline()

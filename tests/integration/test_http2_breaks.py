@@ -343,7 +343,7 @@ async def test_a_quiet_connection_lives_as_long_as_its_pings_are_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(http2, "READ_IDLE_TIMEOUT", 0.02)
-    monkeypatch.setattr(http2, "PING_TIMEOUT", 30.0)
+    monkeypatch.setattr(http2, "PING_TIMEOUT", 1.0)
 
     async def script(request: Http2Request) -> None:
         request.head()

@@ -92,7 +92,7 @@ async def test_a_thousand_pods_that_share_fifty_config_maps(
         writer = cluster.resource(ConfigMap)
         for name in names:
             await writer.create(config_map(name, me=name))
-        async with ConfigMapManager(cluster, strategy=strategy) as manager:
+        async with ConfigMapManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as manager:
             for item in pods:
                 manager.register_pod(item)
             for name in names:
@@ -115,7 +115,7 @@ async def test_a_write_is_read_a_moment_later(
         writer = cluster.resource(ConfigMap)
         for name in names:
             await writer.create(config_map(name))
-        async with ConfigMapManager(cluster, strategy=strategy) as manager:
+        async with ConfigMapManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as manager:
             manager.register_pod(user_of("web", *names))
             await manager.get("default", names[0])
             changes = manager.subscribe()
@@ -143,7 +143,7 @@ async def test_an_immutable_config_map_needs_no_stream(
     async with connected(reflet_server) as cluster:
         writer = cluster.resource(ConfigMap)
         await writer.create(config_map("settings", immutable=True, color="red"))
-        async with ConfigMapManager(cluster, strategy=strategy) as manager:
+        async with ConfigMapManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as manager:
             manager.register_pod(user_of("web", "settings"))
             await manager.get("default", "settings")
             await until(lambda: open_streams(reflet_server) == 0)
@@ -164,7 +164,7 @@ async def test_an_idle_stream_is_closed_and_opened_again_by_a_read(
     async with connected(reflet_server) as cluster:
         writer = cluster.resource(ConfigMap)
         await writer.create(config_map("settings", color="red"))
-        async with ConfigMapManager(cluster, strategy=strategy) as manager:
+        async with ConfigMapManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as manager:
             manager.register_pod(user_of("web", "settings"))
             await manager.get("default", "settings")
             store: Any = manager._store
@@ -186,7 +186,7 @@ async def test_the_last_content_is_served_while_the_server_is_away(
         writer = cluster.resource(ConfigMap)
         for name in names:
             await writer.create(config_map(name, color="red"))
-        async with ConfigMapManager(cluster, strategy=strategy) as manager:
+        async with ConfigMapManager(cluster, strategy=strategy, sync_timeout=PATIENCE) as manager:
             manager.register_pod(user_of("web", *names))
             for name in names:
                 await manager.get("default", name)
@@ -213,7 +213,7 @@ async def test_auto_stays_with_individual_streams_where_a_namespace_is_forbidden
                 "status", status=403, reason="Forbidden", verb=verb, resource="configmaps"
             )
             reflet_server.add_fault(fault)
-        async with ConfigMapManager(cluster, strategy="auto") as manager:
+        async with ConfigMapManager(cluster, strategy="auto", sync_timeout=PATIENCE) as manager:
             manager.register_pod(user_of("web", *names))
             for name in names:
                 assert (await manager.get("default", name)).data == {"me": name}
@@ -245,8 +245,8 @@ async def test_pods_of_the_server_drive_what_is_kept(reflet_server: RunningServe
         await cluster.resource(ConfigMap).create(config_map("settings", color="red"))
         pods = cluster.resource(Pod)
         async with (
-            ConfigMapManager(cluster) as config_maps,
-            SecretManager(cluster) as secrets,
+            ConfigMapManager(cluster, sync_timeout=PATIENCE) as config_maps,
+            SecretManager(cluster, sync_timeout=PATIENCE) as secrets,
             asyncio.TaskGroup() as tasks,
         ):
             registrar = PodRegistrar([config_maps, secrets])
@@ -278,7 +278,10 @@ async def test_pods_can_be_chosen_by_label(reflet_server: RunningServer) -> None
                     "spec": {"containers": [{"name": "app", "image": "app"}]},
                 }
             )
-        async with ConfigMapManager(cluster) as config_maps, asyncio.TaskGroup() as tasks:
+        async with (
+            ConfigMapManager(cluster, sync_timeout=PATIENCE) as config_maps,
+            asyncio.TaskGroup() as tasks,
+        ):
             source = ServedPods(cluster, namespace="default", label_selector="app=web")
             registrar = PodRegistrar([config_maps])
             running = tasks.create_task(registrar.follow(source))

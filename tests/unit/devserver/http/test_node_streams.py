@@ -136,9 +136,10 @@ async def test_a_client_that_leaves_is_noticed_though_the_node_does_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(node_streams, "LOOK_EVERY", 0.02)
-    is_gone = asyncio.Event()
+    is_asked, is_gone = asyncio.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        is_asked.set()
         reader.feed_data(bytes(2**20))  # more than it takes: the connection is not read any more
         connection = writer.get_extra_info("socket")
         while is_established(connection):  # noqa: ASYNC110 - the system tells nobody
@@ -148,6 +149,7 @@ async def test_a_client_that_leaves_is_noticed_though_the_node_does_not_read(
     scene = Scene(serve)
     async with scene.running():
         connection = await scene.asking()
+        await is_asked.wait()
         loop = asyncio.get_running_loop()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):

@@ -29,6 +29,7 @@ async def server(
     """
     heads: list[bytes] = []
     tasks: list[asyncio.Task[None]] = []
+    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -41,9 +42,9 @@ async def server(
                 await reader.read()
         finally:
             writer.close()
-            await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         tasks.append(asyncio.create_task(serve(reader, writer)))
 
     async with await asyncio.start_server(accept, "127.0.0.1", 0) as listening:
@@ -51,6 +52,9 @@ async def server(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in writers:  # of one that was cancelled before it began too
+            writer.close()
+        await asyncio.gather(*(each.wait_closed() for each in writers), return_exceptions=True)
 
 
 async def test_a_line_goes_on_where_http_ends() -> None:
