@@ -32,6 +32,7 @@ import pytest
 from reflet.testing.virtual_time import VirtualTimeLoop
 from tests.canaries import CanaryWatch
 from tests.patience import Deadline
+from tests.stalls import stall_loops
 
 TIME_LIMIT: Final = 60.0  # seconds of real time for one test, on a machine that is not overloaded
 REMINDER: Final = 5.0  # seconds; a limit that somebody swallowed is raised again
@@ -53,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     config.pluginmanager.register(CanaryWatch(), "canaries")
+    stall_loops()
 
 
 @pytest.hookimpl(optionalhook=True)

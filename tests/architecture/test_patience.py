@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import selectors
+import time
 
 import pytest
 
-from tests import patience
+from tests import patience, stalls
 
 
 @pytest.mark.parametrize(("overload", "comes"), [(1.0, False), (100.0, True)])
@@ -25,3 +27,16 @@ async def test_the_time_for_what_must_come_grows_with_the_overload(
     else:
         assert comes
     await came.wait()
+
+
+def test_a_loop_stalls_where_it_was_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stalls, "CHANCE", 1.0)
+    monkeypatch.setattr(selectors, "DefaultSelector", selectors.DefaultSelector)
+    stood_still: list[float] = []
+    monkeypatch.setattr(time, "sleep", stood_still.append)
+    stalls.stall_loops()
+
+    asyncio.run(asyncio.sleep(0))
+
+    assert stood_still
+    assert max(stood_still) <= stalls.LONGEST

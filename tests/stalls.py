@@ -1,0 +1,33 @@
+"""Event loops that stand still now and then, as on a machine that is busy with something else.
+
+``REFLET_STALLS=0.05`` stalls one turn in twenty of every loop of the test process, for up to
+LONGEST seconds.  A test that looks once after a moment, or that counts on two things to happen
+one right after the other, fails within minutes and without any load.  Virtual time has no stalls.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import selectors
+import time
+from typing import Final
+
+CHANCE: Final = float(os.environ.get("REFLET_STALLS") or 0)
+LONGEST: Final = 0.5  # seconds
+
+
+class StallingSelector(selectors.DefaultSelector):
+    """Tells late, one time out of many, what has happened."""
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        happened = super().select(timeout)
+        if random.random() < CHANCE:
+            time.sleep(random.random() * LONGEST)
+        return happened
+
+
+def stall_loops() -> None:
+    """Give every loop that is made from now on such a selector, if stalls were asked for."""
+    if CHANCE:
+        selectors.DefaultSelector = StallingSelector  # type: ignore[misc] # asyncio asks for this name
