@@ -12,7 +12,7 @@ from reflet.transport.http.http1 import Http1Transport
 from reflet.transport.interface import Request, Stream
 from tests.faults.harms import Harm
 from tests.faults.proxy import FaultProxy
-from tests.patience import within
+from tests.patience import overload, within
 from tests.unit.transport.dialling import failure, http1_to, vacated_port
 from tests.unit.transport.scripted_certificates import (
     OTHER_NAME,
@@ -105,13 +105,14 @@ async def test_the_time_of_a_stream_does_not_bound_its_body() -> None:
         return peer.chunk(b"")
 
     time_has_passed = asyncio.Event()
+    seconds = 0.5 * overload()
 
     async with (
         Http1Server(script) as server,
         http1_to(server) as transport,
-        transport.stream(Request(path="/", timeout=0.5)) as stream,
+        transport.stream(Request(path="/", timeout=seconds)) as stream,
     ):
-        await wait_in_vain(transport, 0.55)
+        await wait_in_vain(transport, seconds + 0.05)
         time_has_passed.set()
         server.tell()
         assert await stream.read() == b"late"

@@ -14,6 +14,7 @@ from reflet.transport.http import http2_pool
 from reflet.transport.http.http2 import Http2Connection
 from reflet.transport.http.http2_pool import ATTEMPTS, Http2Transport
 from reflet.transport.interface import Request
+from tests.patience import overload
 from tests.unit.transport.dialling import dial_to, transport_to
 from tests.unit.transport.scripted_servers import Http2Request, Http2Server
 
@@ -216,13 +217,14 @@ async def test_the_time_of_a_stream_bounds_only_its_head() -> None:
         await request.data(b"late", end=True)
         return None
 
+    seconds = 0.5 * overload()
     async with (
         Http2Server(script) as server,
         transport_to(server) as transport,
-        transport.stream(Request(path="/", timeout=0.5)) as stream,
+        transport.stream(Request(path="/", timeout=seconds)) as stream,
     ):
         with pytest.raises(DeadlineExceeded):
-            async with transport.stream(Request(path="/never", timeout=0.55)):
+            async with transport.stream(Request(path="/never", timeout=seconds + 0.05)):
                 pytest.fail("there was no head")
         assert await stream.read() == b"late"
 
