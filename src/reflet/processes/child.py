@@ -25,7 +25,7 @@ from reflet.processes.process_table import (
     group_members,
     process_entry,
 )
-from reflet.processes.program import Program, start_process
+from reflet.processes.program import SHORTAGES, Program, start_process, system_words
 from reflet.runtime.clock import Clock, SystemClock
 
 LOOK_INTERVAL: Final = 0.02
@@ -233,11 +233,12 @@ class Child:
     def _look(self) -> None:
         try:
             ending = self._ending_now()
-        except OSError as error:
-            # Out of descriptors, most of all.  The kernel would tell us again at once.
-            logger.warning("process %d cannot be looked at: %s", self.pid, error.strerror)
+        except SHORTAGES as error:
+            # The kernel would tell us again at once.  The next look is certain before anything is
+            # said of it: without one, whoever waits for the end would wait for ever.
             self._stop_looking(keep_descriptor=True)
             self._look_again(LOOK_LATER)
+            logger.warning("process %d cannot be looked at: %s", self.pid, system_words(error))
             return
         if ending is None:
             if self._descriptor is None:

@@ -38,8 +38,14 @@ class Grouping(Enum):
     """A process group of its own in this session, so that it can have the terminal."""
 
 
-def system_words(error: OSError) -> str:
+SHORTAGES: Final = (OSError, MemoryError)
+"""What a machine raises that runs out of descriptors, disk or memory."""
+
+
+def system_words(error: OSError | MemoryError) -> str:
     """What the system says, without the name of the file, which may be made from a secret."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
     return (error.strerror or "the system refuses it").lower()
 
 

@@ -279,3 +279,28 @@ async def test_children_are_kept_apart(scene: Scene, tmp_path: Path) -> None:
     endings = await asyncio.gather(*(child.wait() for child in children))
 
     assert endings == [Exited(code) for code in range(30)]
+
+
+@pytest.mark.parametrize("lacking", [OSError(24, "Too many open files"), MemoryError()], ids=repr)
+@pytest.mark.parametrize("told", [True, False], ids=["told by the kernel", "looked at"])
+async def test_an_end_that_could_not_be_looked_at_is_found_later(
+    monkeypatch: pytest.MonkeyPatch, lacking: Exception, told: bool
+) -> None:
+    look = Child._ending_now
+    failed: list[Child] = []
+
+    def fails_once(child: Child) -> object:
+        if failed:
+            return look(child)
+        failed.append(child)
+        raise lacking
+
+    if not told:
+        monkeypatch.setattr(child_module, "open_descriptor", lambda _: None)
+    monkeypatch.setattr(Child, "_ending_now", fails_once)
+    monkeypatch.setattr(child_module, "LOOK_LATER", 0.01)
+    child = start_child(Program(["true"], PATH))
+
+    async with within(30):
+        assert await child.wait() == Exited(0)
+    assert failed

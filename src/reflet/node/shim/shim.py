@@ -42,7 +42,7 @@ from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.exit_status import Ending, Vanished
 from reflet.processes.process_table import ProcessIdentity, environment_of
-from reflet.processes.program import NotStarted, system_words
+from reflet.processes.program import SHORTAGES, NotStarted, system_words
 from reflet.processes.reaping import OrphanReaper, become_reaper
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
@@ -175,13 +175,11 @@ class Shim:
         record = kept.record
         try:
             await self._start(kept, order)
-        except (OutOfResources, OSError, MemoryError) as error:
+        except (OutOfResources, *SHORTAGES) as error:
             del self._kept[record.id]
             with contextlib.suppress(OSError):  # for want of the same
                 record.remove_files()
-            return (
-                system_words(error) if isinstance(error, OSError) else str(error) or "out of memory"
-            )
+            return str(error) if isinstance(error, OutOfResources) else system_words(error)
         except NotStarted as error:
             kept.record = kept.record.not_started(str(error), utc_now())
             self._write(kept)
@@ -335,14 +333,14 @@ class Shim:
         ending = await child.wait()
         try:
             await self._end_strays(kept)
-        except OSError as error:
+        except SHORTAGES as error:
             # Its first process is dead all the same, and whoever waits for that is told.
             logger.warning("strays of container %s: %s", kept.record.name, system_words(error))
             self._tasks.start(self._end_strays_later(kept), name="strays")
         finally:
             try:
                 streams.finish()
-            except OSError as error:
+            except SHORTAGES as error:
                 logger.warning("log of container %s: %s", kept.record.name, system_words(error))
             kept.child = kept.streams = None
             self._note_end(kept, ending)
@@ -365,7 +363,7 @@ class Shim:
     async def _end_strays_later(self, kept: _Kept) -> None:
         while True:
             await asyncio.sleep(TRY_AGAIN)
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(*SHORTAGES):
                 await self._end_strays(kept)
                 return
 
@@ -394,7 +392,7 @@ class Shim:
         try:
             if Path(kept.record.folder).is_dir():  # a pod that was taken away needs no record
                 kept.record.write()
-        except OSError as error:
+        except SHORTAGES as error:
             logger.warning("record of container %s: %s", kept.record.name, system_words(error))
             return False
         return True

@@ -11,6 +11,7 @@ import pytest
 
 from reflet.node.shim import shim as shim_module
 from reflet.node.shim.container_records import ContainerRecord, records_below
+from reflet.node.shim.container_streams import ContainerStreams
 from reflet.node.shim.protocol import (
     ContainerEnded,
     ContainerList,
@@ -230,15 +231,16 @@ async def test_a_command_that_cannot_be_run_is_refused(
 FULL = OSError(errno.EMFILE, "Too many open files")
 
 
+@pytest.mark.parametrize("lacking", [FULL, MemoryError()], ids=repr)
 async def test_an_end_is_told_although_strays_cannot_be_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: Exception
 ) -> None:
     looks: list[str] = []
 
     async def kill(container: str, *, spare: object) -> int:
         looks.append(container)
         if len(looks) == 1:
-            raise FULL
+            raise lacking
         return 0
 
     monkeypatch.setattr(shim_module, "kill_left_to_us", kill)
@@ -250,6 +252,24 @@ async def test_an_end_is_told_although_strays_cannot_be_looked_for(
         removed = shim.remove(CONTAINER)
 
     assert (record.exit_code, removed) == (3, True)
+
+
+@pytest.mark.parametrize("lacking", [FULL, MemoryError()], ids=repr)
+async def test_an_end_is_told_although_its_log_cannot_be_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: Exception
+) -> None:
+    finish = ContainerStreams.finish
+
+    def fails(streams: ContainerStreams) -> None:
+        finish(streams)
+        raise lacking
+
+    monkeypatch.setattr(ContainerStreams, "finish", fails)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "600"]))
+        record = await shim.end(CONTAINER, 5)
+
+    assert record.finished_at is not None
 
 
 async def test_a_record_that_cannot_be_written_is_known_at_once_and_written_later(
