@@ -10,11 +10,26 @@ from __future__ import annotations
 import os
 import random
 import selectors
+import sys
 import time
 from typing import Final
 
-CHANCE: Final = float(os.environ.get("REFLET_STALLS") or 0)
+
+def asked_for(text: str) -> float:
+    """The part of all turns that stall; none for an empty text."""
+    try:
+        chance = float(text or 0)
+    except ValueError:
+        chance = -1.0
+    if not 0 <= chance <= 1:
+        sys.exit(f"REFLET_STALLS={text}: say a part of all turns, from 0 to 1")
+    return chance
+
+
+CHANCE: Final = asked_for(os.environ.get("REFLET_STALLS", ""))
 LONGEST: Final = 0.5  # seconds
+# Its own: hypothesis and tests begin the others' again, and would find other examples with stalls.
+DICE: Final = random.Random()
 
 
 class StallingSelector(selectors.DefaultSelector):
@@ -22,8 +37,8 @@ class StallingSelector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         happened = super().select(timeout)
-        if random.random() < CHANCE:
-            time.sleep(random.random() * LONGEST)
+        if DICE.random() < CHANCE:
+            time.sleep(DICE.random() * LONGEST)
         return happened
 
 

@@ -40,3 +40,9 @@ def test_a_loop_stalls_where_it_was_asked_to(monkeypatch: pytest.MonkeyPatch) ->
 
     assert stood_still
     assert max(stood_still) <= stalls.LONGEST
+
+
+@pytest.mark.parametrize("text", ["often", "5", "-0.1", "nan"])
+def test_stalls_that_cannot_be_are_a_mistake_in_one_line(text: str) -> None:
+    with pytest.raises(SystemExit, match=f"REFLET_STALLS={text}: say a part"):
+        stalls.asked_for(text)

@@ -177,7 +177,7 @@ class Shim:
             await self._start(kept, order)
         except (OutOfResources, *SHORTAGES) as error:
             del self._kept[record.id]
-            with contextlib.suppress(OSError):  # for want of the same
+            with contextlib.suppress(*SHORTAGES):  # for want of the same
                 record.remove_files()
             return str(error) if isinstance(error, OutOfResources) else system_words(error)
         except NotStarted as error:
