@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,10 @@ PROC: Final = Path("/proc")
 
 # Positions behind the command's name, which is in parentheses and may hold anything.
 _STATE, _PARENT, _GROUP, _SESSION, _START = 0, 1, 2, 3, 19
+_VARIABLES_END = 48
+
+STARTING_LOOKS: Final = 100  # how often a process is asked that is just starting a program
+STARTING_PAUSE: Final = 0.001  # seconds in between
 
 
 def parse_entry(text: str) -> ProcessEntry:
@@ -48,6 +53,20 @@ def _is_in_mask(pid: int, number: int, *names: str) -> bool:
     lines = (line.partition(":") for line in text.splitlines())
     masks = [int(rest, 16) for name, _, rest in lines if name in names]
     return any(mask >> (number - 1) & 1 for mask in masks)
+
+
+def _is_starting(pid: int) -> bool:
+    """Whether a process is in the middle of an ``execve``: its new memory has no variables yet.
+
+    On a busy machine every fourth process is, if it is asked as soon as whoever started it goes on.
+    One that was started without variables has a place for them.
+    """
+    try:
+        text = (PROC / str(pid) / "stat").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    end = int(text.rpartition(")")[2].split()[_VARIABLES_END])
+    return end == 0 and not parse_entry(text).has_ended
 
 
 class ProcFiles:
@@ -90,7 +109,15 @@ class ProcFiles:
 
     def environment(self, pid: int, /) -> Sequence[bytes]:
         """The variables that a process was started with, as NAME=VALUE."""
-        return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        variables = PROC / str(pid) / "environ"
+        found = variables.read_bytes()
+        if not found:
+            for _ in range(STARTING_LOOKS):
+                if not _is_starting(pid):
+                    break
+                time.sleep(STARTING_PAUSE)
+            found = variables.read_bytes()  # also if the start was over by the first look
+        return found.split(b"\0")
 
     def names(self, pid: int, /) -> frozenset[str]:
         """What a process is called: the name of the program, and that of its file."""
