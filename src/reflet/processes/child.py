@@ -228,16 +228,20 @@ class Child:
             await self._clock.sleep(LOOK_INTERVAL)
 
     def _look_again(self, seconds: float = LOOK_INTERVAL) -> None:
-        self._next_look = self._loop.call_later(seconds, self._look)
+        before, self._next_look = self._next_look, self._loop.call_later(seconds, self._look)
+        if before is not None:
+            before.cancel()
 
     def _look(self) -> None:
         try:
             ending = self._ending_now()
         except SHORTAGES as error:
-            # The kernel would tell us again at once.  The next look is certain before anything is
-            # said of it: without one, whoever waits for the end would wait for ever.
-            self._stop_looking(keep_descriptor=True)
+            # The kernel would tell us again at once, so it is not heard for a while.  The next look
+            # is certain before that, and before anything is said of it: without one, whoever waits
+            # for the end would wait for ever.
             self._look_again(LOOK_LATER)
+            if self._descriptor is not None:
+                self._loop.remove_reader(self._descriptor)
             logger.warning("process %d cannot be looked at: %s", self.pid, system_words(error))
             return
         if ending is None:
@@ -263,13 +267,12 @@ class Child:
             return None if self.identity.is_running() else Vanished()
         return ending_of(status) if pid else None
 
-    def _stop_looking(self, *, keep_descriptor: bool = False) -> None:
+    def _stop_looking(self) -> None:
         if self._next_look is not None:
             self._next_look.cancel()
             self._next_look = None
         if self._descriptor is not None:
             self._loop.remove_reader(self._descriptor)
-        if self._descriptor is not None and not keep_descriptor:
             os.close(self._descriptor)
             self._descriptor = None
 

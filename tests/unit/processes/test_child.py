@@ -304,3 +304,32 @@ async def test_an_end_that_could_not_be_looked_at_is_found_later(
     async with within(30):
         assert await child.wait() == Exited(0)
     assert failed
+
+
+async def test_an_end_is_found_although_not_even_the_next_look_could_be_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look = Child._ending_now
+    failed: list[str] = []
+
+    def fails_once(child: Child) -> object:
+        if failed:
+            return look(child)
+        failed.append("look")
+        raise MemoryError
+
+    def fails_too(*_: object) -> None:
+        failed.append("timer")
+        raise MemoryError
+
+    told: list[object] = []
+    monkeypatch.setattr(Child, "_ending_now", fails_once)
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: told.append(context["exception"]))
+    child = start_child(Program(["true"], PATH))
+    with monkeypatch.context() as patched:
+        patched.setattr(Child, "_look_again", fails_too)
+        async with within(30):
+            assert await child.wait() == Exited(0)
+
+    assert (failed, list(map(type, told))) == (["look", "timer"], [MemoryError])
