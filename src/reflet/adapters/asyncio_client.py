@@ -22,6 +22,7 @@ from urllib.parse import urlencode
 
 from reflet.cluster import MirroringClient
 from reflet.errors import CredentialsError, TransportError
+from reflet.runtime.sockets import abort
 from reflet.transport.failures import wrapped_failure
 from reflet.transport.http.http1 import BodyStream
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
@@ -143,7 +144,7 @@ def _hang_up(answer: aiohttp.ClientResponse) -> None:
     answer.close()
     if transport is not None:
         # Closing alone would go on in the background until the server has said goodbye too.
-        transport.abort()
+        abort(transport)
 
 
 def _given(request: Request) -> Any:

@@ -1,7 +1,9 @@
-"""Options of TCP sockets that systems have other names and numbers for."""
+"""What systems, and releases of Python, do differently about sockets."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import socket
 from typing import Final
 
@@ -30,3 +32,13 @@ def is_established(connection: socket.socket) -> bool:
     if _INFO is None:
         return True
     return connection.getsockopt(socket.IPPROTO_TCP, _INFO, 1) == _ESTABLISHED
+
+
+def abort(transport: asyncio.WriteTransport) -> None:
+    """End a connection now; one that has ended stays so.
+
+    In early releases of Python 3.11, Debian 12's 3.11.2 for one, a transport with TLS that was
+    closed twice has lost what it would abort, and raises AttributeError.
+    """
+    with contextlib.suppress(AttributeError):
+        transport.abort()

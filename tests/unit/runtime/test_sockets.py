@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import socket
 from collections.abc import Iterator
@@ -58,3 +59,14 @@ def test_where_the_system_does_not_say_a_peer_is_there(
     finally:
         monkeypatch.undo()
         importlib.reload(sockets)
+
+
+class EndedTwice(asyncio.Transport):
+    """What is left of a TLS transport that was closed twice, in Python 3.11.2."""
+
+    def abort(self) -> None:
+        raise AttributeError("'NoneType' object has no attribute '_abort'")
+
+
+def test_a_connection_that_has_ended_is_aborted_in_peace() -> None:
+    sockets.abort(EndedTwice())

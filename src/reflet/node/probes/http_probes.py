@@ -25,6 +25,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from reflet.gotext.urls import join_host_port
+from reflet.runtime.sockets import abort
 
 LONGEST_BODY: Final = 10 * 1024  # bytes that are read of an answer
 LONGEST_HEAD: Final = 64 * 1024  # bytes
@@ -162,7 +163,7 @@ async def connected(
         yield reader, writer
     finally:
         # Nothing more is said, so nobody has to wait for the other side to hear it.
-        writer.transport.abort()
+        abort(writer.transport)
 
 
 def dial_failure(host: str, port: int, error: OSError) -> str:

@@ -22,7 +22,7 @@ import yarl
 from aiohttp.connector import Connection
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.runtime.sockets import keepalive
+from reflet.runtime.sockets import abort, keepalive
 from reflet.transport.failures import ConnectionReplaced, connection_failure
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
@@ -264,7 +264,7 @@ def _end(answer: aiohttp.ClientResponse) -> None:
     """
     transport = answer.connection.transport if answer.connection is not None else None
     if transport is not None:
-        transport.abort()
+        abort(transport)
     answer.close()
 
 

@@ -32,6 +32,7 @@ import h2.exceptions
 import h2.settings
 
 from reflet.errors import DeadlineExceeded, TransportError
+from reflet.runtime.sockets import abort
 from reflet.transport.failures import Unprocessed, connection_failure, own_failure
 from reflet.transport.http.header_blocks import HeaderBlocks, header_texts
 from reflet.transport.http.http2_stream import STREAM_WINDOW, Http2Stream
@@ -183,7 +184,7 @@ class Http2Connection(asyncio.Protocol):
         """Close now; open streams fail."""
         self._lose(failure or TransportError(f"{self.server}: the connection was closed"))
         if self._transport is not None:
-            self._transport.abort()
+            abort(self._transport)
 
     async def closed(self) -> None:
         """Wait until the socket is gone."""

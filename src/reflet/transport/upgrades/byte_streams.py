@@ -9,7 +9,7 @@ import struct
 from typing import Final, Protocol
 
 from reflet.errors import TransportError
-from reflet.runtime.sockets import keepalive
+from reflet.runtime.sockets import abort, keepalive
 
 AT_ONCE: Final = 64 * 1024  # bytes
 FAREWELL: Final = 1.0  # seconds in which a last word is sent, to whoever still reads
@@ -103,4 +103,4 @@ class SocketBytes:
         """Break the connection off, which nobody takes for the end of what was said."""
         with contextlib.suppress(OSError):  # it is closed already
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        abort(self._writer.transport)

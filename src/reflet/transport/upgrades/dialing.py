@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from reflet.errors import TransportError
 from reflet.gotext.urls import join_host_port
+from reflet.runtime.sockets import abort
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.failures import connection_failure
 from reflet.transport.interface import Request, Response, Upgraded
@@ -56,7 +57,7 @@ async def dial(
 
 def _abort(writer: asyncio.StreamWriter | None) -> None:
     if writer is not None:
-        writer.transport.abort()
+        abort(writer.transport)
 
 
 async def _connected(
@@ -91,7 +92,7 @@ async def _connected(
         if context is not None:
             await writer.start_tls(context, server_hostname=name)
     except BaseException:
-        writer.transport.abort()
+        abort(writer.transport)
         raise
     return reader, writer
 

@@ -35,7 +35,11 @@ class Page:
     open: list[asyncio.Task[Any] | None] = field(default_factory=list)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.asked.append(await reader.readuntil(b"\r\n\r\n"))
+        try:
+            self.asked.append(await reader.readuntil(b"\r\n\r\n"))
+        except asyncio.IncompleteReadError:  # nobody asked anything
+            writer.close()
+            return
         said = self.answers[min(len(self.asked), len(self.answers)) - 1]
         writer.write(said.replace(b"PORT", str(self.port).encode()))
         if b"never" in said:

@@ -147,3 +147,25 @@ async def test_a_connection_dresses_the_request_and_closes_what_is_open() -> Non
 
     assert heads[0].startswith(b"GET /prefix/exec?")
     assert b"user-agent: reflet/" in heads[0]
+
+
+async def test_a_connection_that_is_closed_while_it_dials_keeps_no_line() -> None:
+    async with server(SWITCHED) as (place, _):
+        connection = Connection(ConnectionSettings(server=f"http://{place}"))
+        opening = asyncio.create_task(connection.upgrade(REQUEST).__aenter__())
+        await asyncio.sleep(0)
+        await connection.close()
+
+        with pytest.raises(TransportError, match="the client is closed"):
+            await opening
+
+
+async def test_a_connection_that_is_closed_opens_no_line() -> None:
+    async with server(SWITCHED) as (place, heads):
+        connection = Connection(ConnectionSettings(server=f"http://{place}"))
+        await connection.close()
+
+        with pytest.raises(TransportError, match="the client is closed"):
+            await connection.upgrade(REQUEST).__aenter__()
+
+    assert not heads
