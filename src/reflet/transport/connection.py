@@ -91,6 +91,7 @@ class Connection:
         self._loop: asyncio.AbstractEventLoop | None = None  # of the first request
         self._process = 0
         self._lines: set[ByteStream] = set()  # that were upgraded and are open
+        self._closed = False
 
     async def send(self, request: Request, /) -> Response:
         """Send and collect the whole answer, decompressed."""
@@ -141,10 +142,12 @@ class Connection:
         self._refuse_elsewhere()
         tried = _Tried()
         while True:
+            self._refuse_when_closed()
             upgraded = await self._dialled(request, tried)
             answer, line = upgraded.response, upgraded.line
             self._lines.add(line)
             try:
+                self._refuse_when_closed()  # while we dialled: nobody else will close it
                 pause = await self._retry_delay(answer.status, answer.headers, tried)
                 if pause is None:
                     yield upgraded
@@ -172,6 +175,7 @@ class Connection:
         ended = self._loop is not None and self._loop.is_closed()
         if self._loop is not None and not ended:
             self._refuse_elsewhere()
+        self._closed = True
         # Connections of a loop that has ended can only be let go.
         with suppress(RuntimeError) if ended else nullcontext():
             for line in tuple(self._lines):
@@ -215,6 +219,10 @@ class Connection:
 
     async def _current_transport(self) -> Replaceable:
         return await self._rotation.current()
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise TransportError(f"{self.settings.server}: the client is closed")
 
     def _refuse_elsewhere(self) -> None:
         """Raise MisuseError in another loop or process than that of the first request."""

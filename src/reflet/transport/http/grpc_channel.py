@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Final, Self
 from urllib.parse import unquote
 
@@ -185,17 +185,25 @@ class GrpcChannel:
 
     async def _connected(self, method: str) -> Http2Connection:
         async with self._dialling:
-            if self._closed:
-                raise MisuseError(f"{self._server}: the channel is closed")
+            self._refuse_when_closed()
             self._connections = [each for each in self._connections if not each.lost]
             free = next((each for each in self._connections if each.room > 0), None)
             if free is None:
                 free = await self._dial(method)
+                if self._closed:  # while we dialled: nobody else will close it
+                    free.abort()
+                    await free.closed()
+                    self._refuse_when_closed()
                 self._connections.append(free)
             return free
 
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise MisuseError(f"{self._server}: the channel is closed")
+
     async def _dial(self, method: str) -> Http2Connection:
         connection: Http2Connection | None = None
+        is_ready = False
         try:
             async with asyncio.timeout(self._connect_timeout):
                 connection = await self._new_connection()
@@ -209,12 +217,13 @@ class GrpcChannel:
             raise _error("Unavailable", self._dial_words(words), method) from error
         except TransportError as error:
             raise _error("Unavailable", str(error), method) from error
+        else:
+            is_ready = True
+            return connection
         finally:
-            if connection is not None and not connection.ready.done():
+            if connection is not None and not is_ready:
                 connection.abort()
-                with suppress(asyncio.CancelledError):
-                    await connection.closed()
-        return connection
+                await connection.closed()
 
     async def _new_connection(self) -> Http2Connection:
         loop = asyncio.get_running_loop()

@@ -126,7 +126,8 @@ class Http2Transport:
             reused = connection.used
             stream: Http2Stream | None = None
             try:
-                stream = await connection.open(request)
+                async with asyncio.timeout(ANSWER_TIMEOUT):  # it may never let a long body in
+                    stream = await connection.open(request)
                 stream.limit_silence(ANSWER_TIMEOUT)
                 await stream.head()
             except Unprocessed:

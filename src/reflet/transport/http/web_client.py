@@ -78,7 +78,7 @@ class WebAnswer:
             if name.strip().lower() == "charset":
                 try:
                     return self.body.decode(value.strip().strip("'\""), "replace")
-                except LookupError:
+                except (LookupError, ValueError):  # there is none such, or it is for no text
                     break
         try:
             return self.body.decode()

@@ -330,3 +330,65 @@ async def test_a_closed_channel_is_not_called(tmp_path: Path) -> None:
 
     with pytest.raises(MisuseError, match="the channel is closed"):
         await channel.call(METHOD, b"", timeout=1)
+
+
+async def test_a_channel_that_is_closed_while_it_connects_keeps_no_connection(
+    tmp_path: Path,
+) -> None:
+    async with CriServer(tmp_path / "s") as server:
+        channel = GrpcChannel(str(server.path))
+        connecting = asyncio.create_task(channel.connect())
+        await asyncio.sleep(0)
+        await channel.close()
+
+        with pytest.raises(MisuseError, match="the channel is closed"):
+            await connecting
+
+
+async def test_a_server_that_does_not_introduce_itself_is_hung_up_on(tmp_path: Path) -> None:
+    left = asyncio.Event()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        left.set()
+        writer.close()
+
+    server = await asyncio.start_unix_server(say_nothing, tmp_path / "s")
+    async with server, GrpcChannel(str(tmp_path / "s"), connect_timeout=0.01) as channel:
+        with pytest.raises(RpcUnavailable, match="i/o timeout"):
+            await channel.connect()
+        await left.wait()  # the channel is still open
+
+
+class SlowEnd:
+    """A connection that does not get ready, and takes a while to close."""
+
+    offered = True
+
+    def __init__(self) -> None:
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.aborted = asyncio.Event()
+
+    def abort(self) -> None:
+        self.aborted.set()
+
+    async def closed(self) -> None:
+        await asyncio.sleep(1)
+
+
+@pytest.mark.virtual_time
+async def test_whoever_is_cancelled_while_a_connection_is_given_up_is_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    connection = SlowEnd()
+
+    async def made(_: GrpcChannel) -> SlowEnd:
+        return connection
+
+    monkeypatch.setattr(GrpcChannel, "_new_connection", made)
+    connecting = asyncio.create_task(GrpcChannel("/s").connect())
+    await connection.aborted.wait()
+    connecting.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await connecting

@@ -249,6 +249,17 @@ async def test_an_answer_without_a_byte_is_not_waited_for_for_ever(
         assert len(server.requests) == 1
 
 
+async def test_a_body_that_is_never_let_in_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http2_pool, "ANSWER_TIMEOUT", 0.05)
+    async with Http2Server(never, stingy=True) as server, transport_to(server) as transport:
+        with pytest.raises(DeadlineExceeded):
+            await transport.send(Request(method="POST", path="/", body=bytes(100_000)))
+
+        assert await server.requests[0].reset_code == ErrorCodes.CANCEL
+
+
 async def test_cancelling_send_closes_its_stream_at_once() -> None:
     async with Http2Server(never) as server, transport_to(server) as transport:
         sending = asyncio.create_task(transport.send(GET))

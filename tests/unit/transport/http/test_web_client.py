@@ -270,6 +270,8 @@ async def test_what_is_no_address_of_a_web_server_is_refused(url: str) -> None:
         ("café".encode(), "application/json", "café"),
         ("café".encode(), 'text/plain; charset="utf-8"', "café"),
         ("café".encode(), "text/plain; charset=nonsense", "café"),
+        ("café".encode(), "text/plain; charset=idna", "café"),
+        ("café".encode(), "text/plain; charset=\udce9", "café"),
         (b"\xff", "application/octet-stream", "\ufffd"),
     ],
 )
