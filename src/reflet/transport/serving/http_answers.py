@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from reflet.errors import RefletError, TransportError
 from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.sockets import abort
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.transport.serving.connections import (
     MOST_CONNECTIONS,
@@ -87,11 +88,13 @@ class Upgrade:
     """From here on the connection speaks another protocol, as *serve* does.
 
     *serve* returns when all is said, and must end when the line does.  When it cannot see that,
-    because it waits for others, or nothing moves for four hours, it is cancelled.
+    because it waits for others, or nothing moves for four hours, it is cancelled.  *give_up* is
+    called instead where whoever asked is gone before that: it lets go of what *serve* was to use.
     """
 
     headers: tuple[tuple[str, str], ...]
     serve: Callable[[ByteStream], Awaitable[None]]
+    give_up: Callable[[], None] = lambda: None
 
 
 Answering = Callable[[Question], Awaitable[Answer | Upgrade]]
@@ -173,6 +176,11 @@ class HttpAnswers:
                 await _switch(reader, writer, answer)
             else:
                 await _write_while_heard(reader, writer, answer)
+        except asyncio.CancelledError:
+            # In the middle of an answer: who does not read would be waited for for ever, and the
+            # program with them.
+            abort(writer.transport)
+            raise
         except (ConnectionError, TimeoutError, TransportError, ssl.SSLError):
             pass  # whoever asked is gone
         except (OSError, RefletError) as error:
@@ -184,7 +192,7 @@ class HttpAnswers:
                 with contextlib.suppress(OSError):
                     await writer.wait_closed()
             finally:
-                writer.transport.abort()  # nobody waits any longer for the farewell of TLS
+                abort(writer.transport)  # nobody waits any longer for the farewell of TLS
 
     async def _opened(
         self, connection: socket.socket
@@ -222,11 +230,17 @@ async def _switch(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, upgrade: Upgrade
 ) -> None:
     connection = writer.get_extra_info("socket")
-    for level, option, value in KEEPALIVE:  # who is gone without a word must not stay for ever
-        connection.setsockopt(level, option, value)
     lines = "".join(f"{name}: {value}\r\n" for name, value in upgrade.headers)
-    writer.write(f"HTTP/1.1 101 Switching Protocols\r\n{lines}\r\n".encode())
-    await _drained(writer)
+    try:
+        if writer.is_closing():
+            raise ConnectionResetError
+        for level, option, value in KEEPALIVE:  # who is gone without a word must not stay for ever
+            connection.setsockopt(level, option, value)
+        writer.write(f"HTTP/1.1 101 Switching Protocols\r\n{lines}\r\n".encode())
+        await _drained(writer)
+    except BaseException:
+        upgrade.give_up()
+        raise
     line = SocketBytes(reader, writer, "the connection")
     serving = asyncio.create_task(_served(upgrade, line), name="upgraded connection")
     leaving = asyncio.create_task(until_left(connection, line), name="look for who has left")
@@ -297,7 +311,7 @@ async def _drained(writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(REQUEST_TIMEOUT):
             await writer.drain()
     except TimeoutError:
-        writer.transport.abort()  # what waits to be sent would keep the connection open
+        abort(writer.transport)  # what waits to be sent would keep the connection open
         raise
 
 

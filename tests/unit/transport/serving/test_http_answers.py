@@ -5,7 +5,7 @@ import contextlib
 import select
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from reflet.transport.serving.http_answers import (
     text,
 )
 from tests.crowds import harm_done
+from tests.patience import within
 from tests.unit.transport.pem_material import make_pair, server_context
 
 
@@ -214,6 +215,45 @@ async def test_whoever_does_not_say_farewell_is_left_at_the_end(tmp_path: Path) 
     silent.close()
 
     assert noticed
+
+
+async def never_ending() -> AsyncGenerator[bytes, None]:
+    while True:
+        yield bytes(LONGEST_REQUEST)
+
+
+async def quiet() -> AsyncGenerator[bytes, None]:
+    yield b"one"
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("body", [never_ending, quiet])
+@pytest.mark.parametrize("with_tls", [False, True])
+async def test_nobody_who_stops_reading_keeps_a_program_from_ending(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    body: Callable[[], AsyncGenerator[bytes, None]],
+    with_tls: bool,
+) -> None:
+    monkeypatch.setattr(http_answers, "REQUEST_TIMEOUT", 1000.0)
+    context = server_context(make_pair("server"), tmp_path) if with_tls else None
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+
+    async def stream(_: Question) -> Answer:
+        return Answer(200, body())
+
+    def ask(port: int) -> socket.socket:
+        opened = socket.create_connection(("127.0.0.1", port))
+        if with_tls:
+            opened = client.wrap_socket(opened)
+        opened.sendall(get("/"))
+        assert opened.recv(12) == b"HTTP/1.1 200"
+        return opened
+
+    async with within(10), HttpAnswers("127.0.0.1", 0, stream, context=context) as server:
+        silent = await asyncio.to_thread(ask, server.port)
+    silent.close()
 
 
 def streaming(*steps: bytes | Exception) -> Answering:

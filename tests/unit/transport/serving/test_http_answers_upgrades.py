@@ -6,11 +6,11 @@ import asyncio
 import socket
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from reflet.transport.serving import connections
+from reflet.transport.serving import connections, http_answers
 from reflet.transport.serving.http_answers import Answer, HttpAnswers, Question, Upgrade
 from reflet.transport.upgrades.byte_streams import ByteStream
 
@@ -65,3 +65,54 @@ async def test_who_breaks_off_is_noticed_behind_what_nobody_reads(
         client.close()
 
         await serving.is_left.wait()
+
+
+async def test_an_upgrade_is_given_up_when_whoever_asked_left_before_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_given_up = asyncio.Event()
+
+    async def answer(_: Question) -> Answer | Upgrade:
+        return Upgrade((), Served()._serve, give_up=is_given_up.set)
+
+    async def gone(_: asyncio.StreamWriter) -> None:
+        raise ConnectionResetError
+
+    monkeypatch.setattr(http_answers, "_drained", gone)
+    async with HttpAnswers("127.0.0.1", 0, answer) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.setblocking(False)
+            await asyncio.get_running_loop().sock_sendall(client, ASKED)
+
+            await is_given_up.wait()
+
+
+async def test_who_breaks_off_before_an_upgrade_is_no_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    writers: list[asyncio.StreamWriter] = []
+    is_asked, is_given_up = asyncio.Event(), asyncio.Event()
+
+    async def streams_of(
+        connection: socket.socket, *, longest: int
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await connections.streams_of(connection, longest=longest)
+        writers.append(writer)
+        return reader, writer
+
+    async def answer(_: Question) -> Answer | Upgrade:
+        is_asked.set()
+        with suppress(ConnectionError):
+            await writers[0].wait_closed()
+        return Upgrade((), Served()._serve, give_up=is_given_up.set)
+
+    monkeypatch.setattr(http_answers, "streams_of", streams_of)
+    async with HttpAnswers("127.0.0.1", 0, answer) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.setblocking(False)
+            await asyncio.get_running_loop().sock_sendall(client, ASKED)
+            await is_asked.wait()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await is_given_up.wait()
+
+    assert caplog.records == []
