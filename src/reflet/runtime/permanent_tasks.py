@@ -83,12 +83,16 @@ class PermanentTasks:
 
     A task that fails with an error that can pass is started again after one second, then two, up
     to half a minute; a streak of failures is logged once.  One that fails otherwise, or returns,
-    has ended for good: that is logged with its traceback, ``ended`` raises it and ``problems``
-    tells.  The siblings go on.  Used by one event loop.
+    has ended for good: that is logged with its traceback, ``ended`` raises it, ``problems`` tells,
+    and *on_end* is called, for whoever waits for something else.  The siblings go on.  Used by one
+    event loop.
     """
 
-    def __init__(self, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, *, clock: Clock | None = None, on_end: Callable[[], None] = lambda: None
+    ) -> None:
         self._clock = clock or SystemClock()
+        self._on_end = on_end
         self._problems: dict[str, str | None] = {}
         self._troubles: dict[str, str] = {}
         self._ends: asyncio.Queue[TaskEnded] = asyncio.Queue()
@@ -143,6 +147,7 @@ class PermanentTasks:
         why = str(error) if isinstance(error, _Ended) else type(error).__name__
         self._problems[name] = why
         self._ends.put_nowait(TaskEnded(name, why))
+        self._on_end()
 
 
 class _Ended(Exception):
