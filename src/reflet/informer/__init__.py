@@ -8,9 +8,9 @@
 - ``informer_set``: informers that live together (SharedInformerFactory)
 - ``process_deltas``: a reflector's deltas become the store's new state, and changes to tell
 - ``mutation_cache``: reading one's own writes (MutationCache)
-- ``reflector/``: list, watch, and start over (Reflector)
-- ``handlers/``: who is told, at whose pace (sharedProcessor, processorListener)
-- ``queues/``: queues between a reflector and a store (DeltaFIFO, RealFIFO)
+- ``reflector``: list, watch, and start over (Reflector)
+- ``handlers``: who is told, at whose pace (sharedProcessor, processorListener)
+- ``queues``: queues between a reflector and a store (DeltaFIFO, RealFIFO)
 
 An event goes ``reflector.loop`` → ``reflector.delivery`` → ``namespace_parts`` →
 ``shared_informer`` → ``process_deltas`` → the store → ``handlers.handler_set`` →

@@ -30,9 +30,10 @@ class SharedMirror(Mirror[T]):
     users = 0
 
     async def __aenter__(self) -> Self:
-        self.users += 1
-        if self.users == 1:
+        # Starting does not wait, so nobody comes in between; whom it refuses is not in.
+        if not self.users:
             await super().__aenter__()
+        self.users += 1
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:

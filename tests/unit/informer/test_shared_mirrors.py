@@ -9,6 +9,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
+from reflet.informer.shared_informer import InformerStarted
 from reflet.informer.shared_mirrors import SharedMirror, SharedMirrors
 from reflet.testing.scripted_source import Quiet, ScriptedSource, listing
 from reflet.testing.virtual_time import VirtualClock
@@ -66,6 +67,20 @@ async def test_who_comes_after_the_end_begins_anew() -> None:
 
         assert second is not first
         assert second.keys() == ["shop/a"]
+
+
+async def test_who_enters_one_that_is_over_keeps_it_from_nobody_else() -> None:
+    asking = Asking()
+    late = asking.mirror()
+    async with asking.mirror() as first:
+        await first.synced()
+    with pytest.raises(InformerStarted):
+        await late.__aenter__()
+
+    async with asking.mirror() as second:
+        await second.synced()
+
+        assert second.is_live()
 
 
 @pytest.mark.parametrize(
