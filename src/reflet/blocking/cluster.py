@@ -59,8 +59,8 @@ class BlockingCluster(BlockingPodStreams):
     def close(self) -> None:
         """Leave what is open, close the connection and end the thread; harmless when it is closed.
 
-        Waits for handlers that are under way, so in a handler it raises MisuseError.  Does
-        nothing in the child of a fork.
+        Waits for handlers and functions of controllers that are under way, so in one of those it
+        raises MisuseError.  Does nothing in the child of a fork.
         """
         self._loop.stop()
 
@@ -186,10 +186,14 @@ class BlockingCluster(BlockingPodStreams):
         """
         if self._loop.left_behind:
             raise self._loop.fork_error()
-        from reflet.blocking.controllers import BlockingController  # noqa: PLC0415 - rare
+        from reflet.blocking.controllers import (  # noqa: PLC0415 - rare
+            BlockingController,
+            waited_for,
+        )
         from reflet.controllers.reconciler import Controller  # noqa: PLC0415 - the same
 
-        return BlockingController(self._loop, Controller(source.asynchronous, function, **options))
+        called = waited_for(self._loop, function)
+        return BlockingController(self._loop, Controller(source.asynchronous, called, **options))
 
     def reconcile(
         self,

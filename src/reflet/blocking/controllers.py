@@ -7,11 +7,12 @@ The crossing to the loop, and nothing else: what each does and promises is said 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, cast
 
 from reflet.blocking.loop_thread import LoopThread
 from reflet.controllers.leader_election import LeaderElection
-from reflet.controllers.reconciler import Controller
+from reflet.controllers.reconciler import Controller, Reconcile, Result
+from reflet.informer.handlers.changes import is_asynchronous
 
 
 class BlockingLeader:
@@ -98,3 +99,14 @@ class BlockingController:
 
     async def _stop(self) -> None:
         self._controller.stop()
+
+
+def waited_for(loop: LoopThread, function: Reconcile) -> Reconcile:
+    """*function*, in calls that the end of the loop waits for; a coroutine function as it is."""
+    if is_asynchronous(cast("Any", function)):
+        return function
+
+    def call(key: str) -> Result:
+        return loop.call_for(function, lambda: cast("Result", function(key)))
+
+    return call

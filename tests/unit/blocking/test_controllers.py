@@ -123,3 +123,25 @@ def test_the_options_of_a_leader_are_those_of_the_election() -> None:
     taken = inspect.signature(LeaderElection).parameters
 
     assert set(LeaderOptions.__annotations__) == set(taken) - {"client", "name"}
+
+
+def test_a_function_that_would_wait_for_itself_is_refused(reflet_server: RunningServer) -> None:
+    refused: queue.Queue[BaseException] = queue.Queue()
+    cluster = connect(kubeconfig=str(reflet_server.kubeconfig))
+    cluster.resource(ConfigMap).create(config_map("a"))
+
+    def close(_: str) -> None:
+        try:
+            cluster.close()
+        except MisuseError as error:
+            refused.put(error)
+
+    with cluster, cluster.mirror(ConfigMap) as config_maps:
+        controller = cluster.controller(config_maps, close)
+        running = threading.Thread(target=controller.run, daemon=True)
+        running.start()
+        words = str(refused.get(timeout=PATIENCE))
+        controller.stop()
+        running.join()
+
+    assert "cannot close it or its cluster" in words
