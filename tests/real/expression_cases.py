@@ -184,6 +184,7 @@ OBJECTS: Final = [
         ODD, ODD_VALUE, "self.__namespace__ == 'n'", "self.a__dash__b == 'x'", "self.__in__=='i'"
     ),
     *_each(ODD, ODD_VALUE, "self.c__dot__d == 'y'", "self.e__slash__f == 'z'"),
+    *_each(ODD, ODD_VALUE, "self.namespace == 'n'", "!has(self.namespace)"),
     *_each(ODD, ODD_VALUE, "self.g__underscores__h == 'w'", "has(self.a__dash__b)"),
     *_each(LOOSE, {"known": "x", "other": 1}, "self.known == 'x'", "self.known == 'y'"),
     *_each(EMBEDDED, CONFIG, "self.kind == 'ConfigMap'", "self.metadata.name == 'x'"),

@@ -13,6 +13,8 @@ package like its code, and is read once.  ``devserver`` is a server on these rul
   ``PrepareForCreate``)
 - ``service_allocation``: cluster IPs and node ports
 - ``validation``: the rules of each kind, and of names, labels and selectors
+- ``cel``, ``regular_expressions``: what schemas of other people say in expressions and patterns
+- ``pod_amounts``: how much all containers of a pod ask for together
 - ``api_approval``: definitions in groups of the Kubernetes community
 - ``object_warnings``: what is said of objects that are taken (their ``WarningsOnCreate``)
 - ``refusals``: every refusal, with the real server's code, reason and words

@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol, final
 from reflet.apirules import refusals
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.networking.service_families import (
+    FAMILIES,
     check_cluster_addresses,
     check_families_served,
 )
@@ -36,10 +37,14 @@ class AddressesExhausted(Exception):
 
 @final
 class ServiceAddresses:
-    """Cluster addresses and node ports in use."""
+    """Cluster addresses and node ports in use.
 
-    def __init__(self, network: str = DEFAULT_NETWORK) -> None:
+    ``of_any_cluster``: which families and addresses there are is not known, so that none is wrong.
+    """
+
+    def __init__(self, network: str = DEFAULT_NETWORK, *, of_any_cluster: bool = False) -> None:
         self._network = ipaddress.ip_network(network)
+        self._of_any_cluster = of_any_cluster
         self._addresses: set[str] = set()
         self._ports: set[int] = set()
 
@@ -52,6 +57,11 @@ class ServiceAddresses:
     def family(self) -> str:
         """The family of all addresses: ``IPv4`` or ``IPv6``."""
         return f"IPv{self._network.version}"
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families that a service may ask for."""
+        return FAMILIES if self._of_any_cluster else (self.family,)
 
     def note(self, service: Mapping[str, Any]) -> None:
         """Count a stored service's addresses and ports as taken."""
@@ -77,7 +87,7 @@ class ServiceAddresses:
             asked = ipaddress.ip_address(address)
         except ValueError:
             return False
-        return asked in self._network
+        return self._of_any_cluster or asked in self._network
 
     @property
     def network(self) -> str:
@@ -217,7 +227,7 @@ def _check_families(document: Document, before: Document, outside: Outside) -> N
     spec, errors = document["spec"], FieldErrors()
     check_cluster_addresses(spec, errors, known=before.get("clusterIPs") or ())
     if not errors:
-        check_families_served(spec, before, outside.addresses.family, errors)
+        check_families_served(spec, before, outside.addresses.families, errors)
     if errors:
         name = document["metadata"].get("name", "")
         raise refusals.invalid("Service", name, errors.causes)

@@ -158,25 +158,31 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, RepeatedKeys) else value
 
 
-def prune(schema: Schema, value: Any, path: str, complaints: list[str]) -> Any:
+def prune(
+    schema: Schema, value: Any, path: str, complaints: list[str], *, preserves: bool = False
+) -> Any:
     """Copy a value without the fields that the schema does not know.
 
-    What is dropped, and keys that were repeated, go to ``complaints``.
+    What is dropped, and keys that were repeated, go to ``complaints``.  A list that preserves what
+    is not known does so in the objects of its items: ``preserves``.
     """
+    preserves = preserves or schema.preserves_unknown
     if isinstance(value, dict):
-        return _pruned_object(schema, value, path, complaints)
+        return _pruned_object(schema, value, path, complaints, preserves)
     if isinstance(value, list):
         items = schema.items
         return [
             copy.deepcopy(inner)
             if items is None
-            else prune(items, inner, f"{path}[{index}]", complaints)
+            else prune(items, inner, f"{path}[{index}]", complaints, preserves=preserves)
             for index, inner in enumerate(value)
         ]
     return value
 
 
-def _pruned_object(schema: Schema, value: Document, path: str, complaints: list[str]) -> Document:
+def _pruned_object(
+    schema: Schema, value: Document, path: str, complaints: list[str], preserves: bool
+) -> Document:
     structure = schema.structure
     pairs = value.pairs if isinstance(value, RepeatedKeys) else value.items()
     made: Document = {}
@@ -189,7 +195,7 @@ def _pruned_object(schema: Schema, value: Document, path: str, complaints: list[
             field = schema.values
         if field is not None:
             made[name] = prune(field, inner, place, complaints)
-        elif schema.preserves_unknown:
+        elif preserves:
             made[name] = copy.deepcopy(inner)
         else:
             complaints.append(f'unknown field "{place}"')

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.schema.kinds import Kinds
-from reflet.apirules.strict_decoding import check_body, read_json
+from reflet.apirules.schema.kinds import Kinds, custom_schema
+from reflet.apirules.schema.schemas import Schemas
+from reflet.apirules.strict_decoding import check_body, prune, read_json
 from reflet.errors import BadRequest, Invalid
 from tests.unit.devserver.object_scene import DEFINITION, KINDS, kind_of
 
@@ -142,6 +143,19 @@ def test_a_custom_object_keeps_what_its_definition_knows() -> None:
     assert made["metadata"] == {"name": "x"}
     assert made["spec"] == {"size": 1, "free": {"any": [1]}}
     assert warnings == ['unknown field "spec.aa"', 'unknown field "spec.zz"']
+
+
+def test_a_list_that_preserves_what_is_not_known_does_so_in_its_items() -> None:
+    known = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    item = {"type": "object", "properties": {"known": known}}
+    free = {"type": "array", "items": item, "x-kubernetes-preserve-unknown-fields": True}
+    schema = custom_schema({"type": "object", "properties": {"free": free}}, Schemas.recorded())
+    complaints: list[str] = []
+
+    made = prune(schema, {"free": [{"a.b": 1, "known": {"size": 1, "other": 2}}]}, "", complaints)
+
+    assert made == {"free": [{"a.b": 1, "known": {"size": 1}}]}
+    assert complaints == ['unknown field "free[0].known.other"']
 
 
 @pytest.mark.parametrize(

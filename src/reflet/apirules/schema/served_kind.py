@@ -137,11 +137,6 @@ class ServedKind(msgspec.Struct, frozen=True, eq=False):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
-    def qualified_kind(self) -> str:
-        """``Kind.group``, as messages name the kind; the kind alone in the core group."""
-        return f"{self.kind}.{self.group}" if self.group else self.kind
-
-    @property
     def is_stored(self) -> bool:
         """Whether objects are kept; reviews are answered and forgotten."""
         return "get" in self.verbs and "create" in self.verbs

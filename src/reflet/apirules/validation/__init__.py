@@ -5,10 +5,13 @@
 - ``names``: names, label keys and values, and other small texts
 - ``metadata``: names, labels, owners and finalizers of every object; label selectors
 - ``pods``, ``containers``, ``environment``, ``volumes``: pods, and the templates of pods
-- ``workloads``, ``services``: what makes pods, and what leads to them
+- ``podspecs``, ``runtime_classes``: where pods run, as whom, and what their containers mount
+- ``update_order``: the steps of an update's check, in the order of the real server
+- ``workloads``, ``batch``, ``services``: what makes pods, and what leads to them
 - ``disruption_budgets``, ``autoscalers``: the kinds they name
 - ``networking``: ingresses, network policies, the addresses and networks in them
 - ``storage``: persistent volumes, claims on them, storage classes
+- ``devices``: what there is, who claims it, and what was given to whom
 - ``cluster``: webhooks, admission policies, API services, certificate requests, flow control
 - ``quotas``, ``resource_names``: quotas, ranges of limits, priority classes; what they count
 - ``other_kinds``: ConfigMaps, Secrets, nodes, events, leases, roles

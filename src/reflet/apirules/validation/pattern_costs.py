@@ -18,11 +18,6 @@ _REPEATS: Final = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 _EVERYTHING: Final = frozenset(range(0x110))  # all that is told apart here: ASCII, and the rest
 
 
-def is_bearable(pattern: str, length: int) -> bool:
-    """Tell whether the pattern may be tried on a text of that length."""
-    return steps_of(pattern, length) <= MOST_STEPS
-
-
 def steps_of(pattern: str, length: int) -> int:
     """Give the steps that trying the pattern can take; more than may be taken, if it is many."""
     try:

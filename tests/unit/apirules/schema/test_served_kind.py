@@ -8,22 +8,14 @@ from tests.unit.devserver.object_scene import kind_of
 def test_a_kind_of_the_core_group_is_named_without_a_group() -> None:
     kind = kind_of("configmaps")
 
-    assert (kind.api_version, kind.qualified_resource, kind.qualified_kind) == (
-        "v1",
-        "configmaps",
-        "ConfigMap",
-    )
+    assert (kind.api_version, kind.qualified_resource) == ("v1", "configmaps")
     assert (kind.storage_key, kind.list_kind) == ("configmaps", "ConfigMapList")
 
 
 def test_a_kind_of_another_group_is_named_with_it() -> None:
     kind = kind_of("deployments", "apps")
 
-    assert (kind.api_version, kind.qualified_resource, kind.qualified_kind) == (
-        "apps/v1",
-        "deployments.apps",
-        "Deployment.apps",
-    )
+    assert (kind.api_version, kind.qualified_resource) == ("apps/v1", "deployments.apps")
 
 
 def test_subresources_are_found_by_name() -> None:

@@ -1,6 +1,7 @@
 """The types that the parts of a schema have in expressions.
 
-Upstream: apiserver/pkg/cel/common/schemas.go, SchemaDeclType; apiserver/pkg/cel/escaping.go
+Upstream: apiserver/pkg/cel/common/schemas.go, SchemaDeclType; apiserver/pkg/cel/escaping.go;
+apiserver/pkg/cel/types.go, FindStructFieldType
 """
 
 from __future__ import annotations
@@ -100,4 +101,6 @@ def _object_type(rules: Rules, name: str) -> Type | None:
         known, kind = escaped(field), declared_type(below, f"{name}.{field}")
         if known is not None and kind is not None:
             fields[known] = kind
+            if field in RESERVED:  # behind a dot there is nothing to confuse the word with
+                fields[field] = kind
     return Type("object", name=name, fields=fields)

@@ -81,7 +81,7 @@ def _family(address: str) -> str:
 
 
 def check_families_served(
-    spec: Document, before: Document, served: str, errors: FieldErrors
+    spec: Document, before: Document, served: Collection[str], errors: FieldErrors
 ) -> None:
     """Check that a service asks for no family that the cluster has no addresses of."""
     addresses, families = spec.get("clusterIPs") or [], spec.get("ipFamilies") or ()
@@ -98,16 +98,16 @@ def check_families_served(
                 shown = Named(policy or "SingleStack")
                 errors.invalid("spec.ipFamilyPolicy", shown, f"{said} are specified")
     for index, address in enumerate([] if headless else addresses):
-        if index >= len(families) and _family(address) != served:
+        if index >= len(families) and _family(address) not in served:
             said = f"{_family(address)} is not configured on this cluster"
             errors.invalid(f"{_ADDRESSES}[{index}]", addresses, said)
     if errors or (headless and not spec.get("selector")):
         return
-    if policy == "RequireDualStack":
+    if policy == "RequireDualStack" and len(served) < 2:
         said = "this cluster is not configured for dual-stack services"
         errors.invalid("spec.ipFamilyPolicy", Named(policy), said)
     for index, family in enumerate(families):
-        if family != served:
+        if family not in served:
             said = "not configured on this cluster"
             errors.invalid(f"spec.ipFamilies[{index}]", Named(family), said)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from reflet.apirules.validation.custom.compiled_rules import compiled_rules
-from tests.unit.apirules.validation.custom.rule_scene import NUMBER, record, ruled
+from tests.unit.apirules.validation.custom.rule_scene import NUMBER, judged, record, ruled
 
 
 def test_a_schema_without_rules_needs_nothing() -> None:
@@ -37,6 +37,19 @@ def test_a_rule_says_why_it_does_not_compile() -> None:
     assert (empty.problem, empty.expression) == ("", None)
     assert message.message_problem.startswith("messageExpression compilation failed: ERROR")
     assert no_text.message_problem == "messageExpression must evaluate to a string"
+
+
+def test_a_word_of_the_language_is_a_field_under_both_names() -> None:
+    schema = ruled(
+        record(namespace={"type": "string"}),
+        {"rule": "self.namespace == 'a'", "message": "plain"},
+        {"rule": "self.__namespace__ == 'a'", "message": "escaped"},
+    )
+
+    assert judged(schema, {"namespace": "a"}) == ([], [])
+    plain, escaped = judged(schema, {"namespace": "b"})[0]
+    assert plain.endswith("plain")
+    assert escaped.endswith("escaped")
 
 
 def test_a_rule_knows_whether_it_compares_with_the_old_value() -> None:

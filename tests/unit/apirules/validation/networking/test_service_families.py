@@ -63,7 +63,7 @@ def test_a_cluster_has_addresses_of_one_family(
 ) -> None:
     errors = FieldErrors()
 
-    check_families_served(spec, before, "IPv4", errors)
+    check_families_served(spec, before, ["IPv4"], errors)
 
     assert fields_of(errors) == wrong
 
