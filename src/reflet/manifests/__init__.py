@@ -1,6 +1,7 @@
 """Manifests as if they were applied: objects from files, as the API server would store them.
 
 - ``files``: which files are meant, and their texts
+- ``git_revisions``: files as they are in a revision of their repository
 - ``rendering``: what kustomize and Helm make, by the user's own programs
 - ``kustomizations``: which files beside a kustomization are patches, and what it makes
 - ``manifest_documents``: which documents are manifests, and what is left out

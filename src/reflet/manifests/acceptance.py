@@ -7,22 +7,24 @@ keep their identity and, pods and nodes, their status.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, cast, final
+from typing import Any, Final, NamedTuple, cast, final
 
 import msgspec
 
 from reflet.api import codec
 from reflet.api.meta import KubernetesObject
+from reflet.api.unstructured import AnyObject
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
-from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.kinds import Kinds, custom_kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.apirules.strict_decoding import cannot_be_handled, check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.errors import ApiError, Cause, DecodeError
+from reflet.resolution.references.placed_objects import nearness
 
 Document = dict[str, Any]
 ObjectKey = tuple[str, str, str]
@@ -39,44 +41,107 @@ _ANY_ADDRESS: Final = {False: "0.0.0.0/0", True: "::/0"}  # which one is the clu
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class _Definition(NamedTuple):
+    place: str
+    in_folder: bool
+    is_changed: bool
+    data: bytes
+
+
 @final
 class KnownKinds:
     """The built-in kinds, and those that CustomResourceDefinitions among the files define.
 
-    What a definition says is worked out when an object of its kind turns up, which most never do.
+    Repositories hold several versions of one definition: an object means the nearest one.  What a
+    definition says is worked out when an object of its kind turns up, which most never do.
     """
 
     def __init__(self) -> None:
         self._kinds = Kinds()
-        self._definitions: dict[tuple[str, str], bytes] = {}
+        self._definitions: dict[tuple[str, str], list[_Definition]] = {}
+        self._custom: dict[bytes, tuple[ServedKind, ...]] = {}
 
     @property
     def register(self) -> Kinds:
-        """The kinds that objects were looked for in so far."""
+        """The built-in kinds."""
         return self._kinds
 
-    def of(self, document: Document) -> ServedKind | None:
+    def of(
+        self, document: Document, place: str = "", *, in_folder: bool = False
+    ) -> ServedKind | None:
         """Return the kind that a document says it is, or ``None`` for one that is not known."""
-        claims = str(document.get("apiVersion")), str(document.get("kind"))
-        definition = self._definitions.pop(claims, None)
-        if definition is not None:
-            self._kinds.add_custom(msgspec.json.decode(definition))
-        kind = self._kinds.by_kind(*claims)
-        return kind if kind is not None and kind.is_stored else None
+        return next(self.variants(document, place, in_folder=in_folder), None)
 
-    def schema_of(self, api_version: str, kind: str) -> Mapping[str, Any] | None:
+    def variants(
+        self, document: Document, place: str = "", *, in_folder: bool = False
+    ) -> Iterator[ServedKind]:
+        """Yield the kind as every definition says that is equally near, the last one first.
+
+        What was named together, or is not from files, has one; in a folder there may be several.
+        """
+        claims = str(document.get("apiVersion")), str(document.get("kind"))
+        nearest = _nearest(self._definitions.get(claims, []), place, in_folder=in_folder)
+        if nearest:
+            # The same definition lies about in many files.
+            for data in dict.fromkeys(each.data for each in reversed(nearest)):
+                yield from (
+                    kind
+                    for kind in self._defined_by(data)
+                    if (kind.api_version, kind.kind) == claims
+                )
+            return
+        kind = self._kinds.by_kind(*claims)
+        if kind is not None and kind.is_stored:
+            yield kind
+
+    def schema_of(self, item: AnyObject, place: str, folder: str) -> Mapping[str, Any] | None:
         """Return the OpenAPI schema of a kind that a definition among the files defines."""
-        found = self._kinds.by_kind(api_version, kind)
+        claims = {"apiVersion": item.api_version, "kind": item.kind}
+        found = self.of(claims, place, in_folder=bool(folder))
         return None if found is None or found.custom is None else found.custom.open_api
 
-    def define(self, definition: Document) -> None:
-        """Note a CustomResourceDefinition that a server would have; the last one counts."""
+    def define(
+        self,
+        definition: Document,
+        place: str = "",
+        *,
+        in_folder: bool = False,
+        is_changed: bool = False,
+        data: bytes | None = None,
+    ) -> None:
+        """Note a CustomResourceDefinition that a server would have, and where it stands.
+
+        ``data`` is its JSON, where somebody has it already.  Of several that are named together
+        the last one counts.
+        """
         spec = definition["spec"]
-        data = msgspec.json.encode(definition)
+        found = _Definition(place, in_folder, is_changed, data or msgspec.json.encode(definition))
         for version in spec["versions"]:
             if version.get("served"):
-                api_version = f"{spec['group']}/{version['name']}"
-                self._definitions[api_version, spec["names"]["kind"]] = data
+                claims = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
+                others = self._definitions.get(claims, [])
+                kept = [each for each in others if each.in_folder or in_folder]
+                self._definitions[claims] = [*kept, found]
+
+    def _defined_by(self, data: bytes) -> tuple[ServedKind, ...]:
+        known = self._custom.get(data)
+        if known is None:
+            known = custom_kinds(msgspec.json.decode(data), self._kinds.schemas)
+            self._custom[data] = known
+        return known
+
+
+def _nearest(found: list[_Definition], place: str, *, in_folder: bool) -> list[_Definition]:
+    if len(found) < 2:
+        return found
+    if not in_folder:
+        together = [each for each in found if not each.in_folder]
+        if together:
+            return together
+    # What kustomize changes is not yet what anybody applies.
+    ranks = [(nearness(each.place, place)[0], not each.is_changed) for each in found]
+    best = max(ranks)
+    return [each for each, rank in zip(found, ranks, strict=True) if rank == best]
 
 
 @final
@@ -90,7 +155,10 @@ class Accepting:
         self._namespace = namespace
         self._kinds = KnownKinds() if kinds is None else kinds
         self._stored: dict[ObjectKey, bytes] = {}
-        self._addresses = {later: ServiceAddresses(_ANY_ADDRESS[later]) for later in (False, True)}
+        self._addresses = {
+            later: ServiceAddresses(_ANY_ADDRESS[later], of_any_cluster=True)
+            for later in (False, True)
+        }
 
     def kind_of(self, document: Document) -> ServedKind | None:
         """Return the kind that a document says it is, or ``None`` for one that is not known."""
@@ -159,14 +227,12 @@ class Accepting:
         return decoded
 
     def _outside(self, decoded: Document) -> Surroundings:
-        spec = decoded.get("spec")
-        address = spec.get("clusterIP") if isinstance(spec, dict) else None
         uid = (decoded.get("metadata") or {}).get("uid") or _MADE_UP
         return Surroundings(
             now=_LONG_AGO,
             new_uid=lambda: uid,
             chance=lambda _: 0,
-            addresses=self._addresses[":" in str(address)],
+            addresses=self._addresses[_is_of_later_family(decoded)],
         )
 
     def _settle_service(self, made: Document, decoded: Document, old: Document | None) -> None:
@@ -185,6 +251,15 @@ class Accepting:
             if old is not None:
                 addresses.forget(old)
             addresses.note(made)
+
+
+def _is_of_later_family(decoded: Document) -> bool:
+    spec = decoded.get("spec")
+    if not isinstance(spec, dict):
+        return False
+    families = spec.get("ipFamilies")
+    asks_first = isinstance(families, list) and families[:1] == ["IPv6"]
+    return asks_first or ":" in str(spec.get("clusterIP"))
 
 
 def _place_of(complaint: str) -> str:

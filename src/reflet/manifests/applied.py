@@ -188,17 +188,5 @@ class AppliedManifests(msgspec.Struct, frozen=True, dict=True):
         """Return the ConfigMaps and Secrets as a pod at a place means them; others do not exist."""
         return self.configurations.seen_from(place)
 
-    def place_of(self, kind: str, namespace: str, name: str) -> str:
-        """Return the file and line of an object; empty when it is not there."""
-        for item in self.objects:
-            found = item.object
-            if (found.kind, found.metadata.namespace, found.metadata.name) == (
-                kind,
-                namespace,
-                name,
-            ):
-                return item.place
-        return ""
-
     def _of(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(item.object for item in self.objects if isinstance(item.object, kind))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
@@ -122,9 +123,12 @@ class _Reading:
         """Take what waited, and return everything."""
         self._learn_kinds()
         for document in self._later:
-            kind = self._kinds.of(document.placed.value)
+            variants = self._kinds.variants(
+                document.placed.value, document.place, in_folder=bool(document.folder)
+            )
+            kind = next(variants, None)
             if kind is not None:
-                self._accept(kind, document)
+                self._accept(kind, document, variants)
             else:
                 self._take_as_it_is(document)
         for key, item in self._objects.items():
@@ -165,14 +169,20 @@ class _Reading:
         # Cheap to look for: what has no containers has no template.
         if isinstance(found, AnyObject) and b'"containers"' in found.to_json():
             try:
-                return workload_in(found, self._kinds.schema_of(found.api_version, found.kind))
+                return workload_in(found, self._kinds.schema_of(found, item.place, item.folder))
             except DecodeError as error:
                 self._remarks.append(Remark(item.place, str(error)))
         return found if isinstance(found, WORKLOADS) else None
 
-    def _accept(self, kind: ServedKind, document: ManifestDocument) -> None:
+    def _accept(
+        self,
+        kind: ServedKind,
+        document: ManifestDocument,
+        others: Iterator[ServedKind] | None = None,
+    ) -> None:
+        """Take a document of a kind; it is refused when the other variants refuse it, too."""
         try:
-            key, stored = self._accepting(document).accept(kind, document.placed.value)
+            key, stored = self._accepted(kind, document, others or iter(()))
             made = cast("KubernetesObject", codec.decode_object(codec.encode(stored)))
         except (UnicodeEncodeError, RecursionError):
             self._refuse(document, "not valid Unicode text", kind=kind)
@@ -183,11 +193,29 @@ class _Reading:
             causes = error.causes or _located(document.placed, error.message)
             self._refuse(document, error.message, causes, kind=kind)
         else:
-            if kind.kind == "CustomResourceDefinition":
-                self._kinds.define(stored)
+            if isinstance(made, AnyObject) and kind.kind == "CustomResourceDefinition":
+                self._kinds.define(
+                    stored,
+                    document.place,
+                    in_folder=bool(document.folder),
+                    is_changed=document.is_changed,
+                    data=made.to_json(),
+                )
             if isinstance(made, Service) and not made.spec.cluster_ip and made.spec.ports:
                 self._remark_no_address(document.place, made)
             self._keep(key, made, document)
+
+    def _accepted(
+        self, kind: ServedKind, document: ManifestDocument, others: Iterator[ServedKind]
+    ) -> tuple[ObjectKey, dict[str, Any]]:
+        accepting = self._accepting(document)
+        try:
+            return accepting.accept(kind, document.placed.value)
+        except (ApiError, DecodeError) as refused:
+            for other in others:
+                with suppress(ApiError, DecodeError):
+                    return accepting.accept(other, document.placed.value)
+            raise refused from None
 
     def _accepting(self, document: ManifestDocument) -> Accepting:
         """Return the set that a document is of: everything that was named, or one file."""

@@ -68,8 +68,8 @@ class DocumentedObjects:
         told = [f"{kind} {name} ({place})" for (kind, name), place in self._asked.items()]
         more = len(told) - _MOST_NAMED
         named = ", ".join(told[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-        count = "1 object" if len(told) == 1 else f"{len(told)} objects"
-        return f"{count} taken to exist because documents say how to create them: {named}"
+        count, them = ("1 object", "it") if len(told) == 1 else (f"{len(told)} objects", "them")
+        return f"{count} taken to exist because documents say how to create {them}: {named}"
 
     def _read(self) -> Iterator[tuple[tuple[str, str], str]]:
         for folder in self._folders:

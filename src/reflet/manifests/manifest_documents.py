@@ -2,8 +2,8 @@
 
 Whatever is given by name must be manifests, as for kubectl.  In a folder, what is none is left out
 and counted: values and charts, compose files, workflows, kustomizations and their patches, raw
-Helm templates.  A file that is meant to be a manifest and cannot be read is told of, and the
-others go on.
+Helm templates, what tests of kuttl and Chainsaw assert.  A file that is meant to be a manifest and
+cannot be read is told of, and the others go on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,13 @@ _MEANT_AS_MANIFEST: Final = re.compile(
 )
 _PLACEHOLDER: Final = re.compile(
     r"\{\{.*\}\}|\$\{.+\}|\$\(.+\)|^\$[A-Za-z_]|\$[A-Z][A-Z0-9_]+|<[A-Za-z][^<>]*>|%[A-Z_]+%"
+    # Helm calls a release that nobody has named RELEASE-NAME; lower case may well be meant.
+    r"|__[A-Z][A-Z0-9_]*__|\bRELEASE-NAME\b"
 )
+# Parts of objects that a test waits for.  kuttl knows them by their names: 01-assert.yaml.
+_ASSERTION: Final = re.compile(r"\d+-(?:assert|errors)(?:-[^.]+)?\.ya?ml")
+_ASSERTION_OF_CHAINSAW: Final = re.compile(r"(?:.+-)?(?:assert|errors?)(?:-.+)?\.ya?ml")
+_CHAINSAW: Final = ("chainsaw-test.yaml", "chainsaw-test.yml")
 
 
 @final
@@ -49,6 +55,7 @@ class Because(enum.Enum):
     PATCH = enum.auto()
     TEMPLATE = enum.auto()
     ASIDE = enum.auto()
+    ASSERTION = enum.auto()
 
 
 class Skipped(NamedTuple):
@@ -156,7 +163,11 @@ class DocumentReader:
         chart = self._chart_of(file.folder)
         if chart:
             self.skipped.append(Skipped(file.path, Because.HELM_TEMPLATE, chart))
-        return bool(chart)
+            return True
+        if _is_assertion(Path(file.path)):
+            self.skipped.append(Skipped(file.path, Because.ASSERTION))
+            return True
+        return False
 
     def _chart_of(self, folder: str) -> str:
         """Return the chart whose templates are in a folder; empty for any other folder."""
@@ -206,6 +217,14 @@ class DocumentReader:
             self.skipped.append(Skipped(text.name, Because.NO_MANIFEST))
 
 
+def _is_assertion(path: Path) -> bool:
+    if _ASSERTION.fullmatch(path.name):
+        return True
+    if not _ASSERTION_OF_CHAINSAW.fullmatch(path.name):
+        return False
+    return any((path.parent / name).is_file() for name in _CHAINSAW)
+
+
 def _is_meant_as_manifest(content: bytes) -> bool:
     if content.lstrip().startswith(b"{"):
         return all(key in content for key in _JSON_KEYS)
@@ -248,6 +267,7 @@ _SUMMARY: Final = (
     (Because.PATCH, "1 patch", "{} patches", ""),
     (Because.TEMPLATE, "1 other template", "{} other templates", ""),
     (Because.ASIDE, "1 set aside", "{} set aside", "in {}; --include reads them"),
+    (Because.ASSERTION, "1 assertion of a test", "{} assertions of tests", ""),
     (Because.NO_MANIFEST, "1 that is no manifest", "{} that are no manifests", ""),
 )
 
@@ -259,8 +279,9 @@ def skipped_summary(skipped: Sequence[Skipped]) -> str:
     for because, one, many, advice in _SUMMARY:
         those = [each for each in files if each.because is because]
         if those:
-            owners = [owner for owner, _ in Counter(each.owner for each in those).most_common()]
-            to_do = advice.format(_named(owners, 1)) if advice and any(owners) else ""
+            counts = Counter(each.owner for each in those if each.owner)
+            owners = [owner for owner, _ in counts.most_common()]
+            to_do = advice.format(_named(owners, 1)) if advice and owners else ""
             told = to_do or _named([each.file for each in those], _MOST_NAMED)
             parts.append(f"{one if len(those) == 1 else many.format(len(those))} ({told})")
     if not parts:

@@ -28,7 +28,7 @@ from reflet.resolution.templates.templates import (
     templates_of,
 )
 
-_MOST_SHOWN: Final = 8
+_MOST_SHOWN: Final = 5
 
 Plurals = Mapping[tuple[str, str], Mapping[str, Any]]
 """The names that definitions give to kinds, by group and kind."""
@@ -240,7 +240,8 @@ def _unclear(
         if same and len({each.namespace for each in found}) == 1:
             places = ", ".join(each.place for each in found[:_MOST_SHOWN])
             what = f"{found[0].kind.lower()}/{found[0].name}"
-            return ConfigurationError(f"{what} is in several files: {places}; name one with -f")
+            file = found[0].place.rpartition(":")[0]
+            return ConfigurationError(f"{what} is in several files: {places}; name one: -f {file}")
         ask = "say which namespace with -n" if same else "say which one"
         return ConfigurationError(f"the files hold several pods: {_listed(found)}; {ask}")
     wanted = "" if target is None else f" {'/'.join(part for part in target if part)}"

@@ -113,6 +113,34 @@ def test_an_address_of_another_family_is_kept(accepting: Accepting) -> None:
     assert made["spec"]["clusterIP"] == "fd00::1"
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"ipFamilies": ["IPv6"]},
+        {"ipFamilies": ["IPv6", "IPv4"], "ipFamilyPolicy": "RequireDualStack"},
+        {"ipFamilies": ["IPv4", "IPv6"], "ipFamilyPolicy": "PreferDualStack"},
+        {"ipFamilyPolicy": "RequireDualStack"},
+        {
+            "clusterIP": "10.0.0.1",
+            "clusterIPs": ["10.0.0.1", "fd00::1"],
+            "ipFamilies": ["IPv4", "IPv6"],
+            "ipFamilyPolicy": "RequireDualStack",
+        },
+    ],
+)
+def test_a_cluster_may_have_both_families(accepting: Accepting, asked: dict[str, Any]) -> None:
+    for _ in range(2):  # the second time as an update
+        made = accept(accepting, service("web", **asked))["spec"]
+
+    assert made.items() >= asked.items()
+    assert ("clusterIP" in made) == ("clusterIP" in asked)
+
+
+def test_families_still_have_to_fit_each_other(accepting: Accepting) -> None:
+    with pytest.raises(ApiError, match="must be 'RequireDualStack' or 'PreferDualStack'"):
+        accept(accepting, service("web", ipFamilies=["IPv4", "IPv6"], ipFamilyPolicy="SingleStack"))
+
+
 def test_an_address_cannot_be_had_twice(accepting: Accepting) -> None:
     accept(accepting, service("a", clusterIP="10.0.0.1"))
 

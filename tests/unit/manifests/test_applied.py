@@ -113,8 +113,6 @@ def test_an_object_of_the_files_is_found_by_its_name(tmp_path: Path) -> None:
     found = applied(tmp_path, config_map("a"), namespace="shop")
 
     assert found.object_source().config_map("shop", "a") == found.config_maps()[0]
-    assert found.place_of("ConfigMap", "shop", "a") == f"{tmp_path}/manifests.yaml:1"
-    assert found.place_of("ConfigMap", "default", "a") == ""
 
 
 TILL = "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: t}\n"

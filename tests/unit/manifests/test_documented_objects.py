@@ -53,7 +53,7 @@ def test_only_what_was_asked_for_is_told(tmp_path: Path) -> None:
     assert all(documented.has("Secret", f"s{each}") for each in range(5))
 
     assert one == (
-        f"1 object taken to exist because documents say how to create them: Secret s1 ({path})"
+        f"1 object taken to exist because documents say how to create it: Secret s1 ({path})"
     )
     assert documented.remark().startswith("5 objects taken to exist")
     assert documented.remark().endswith("and 2 more")

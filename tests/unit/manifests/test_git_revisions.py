@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,27 +9,13 @@ import pytest
 from reflet.errors import ConfigurationError
 from reflet.manifests.files import Sources
 from reflet.manifests.git_revisions import Revisions, sources_at
+from tests.git_calls import git
 
 
 class Repository:
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.git("init", "--quiet", "--initial-branch=main")
-
-    def git(self, *arguments: str) -> str:
-        named = {
-            f"GIT_{who}_{what}": "a@example.com"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        }
-        done = subprocess.run(
-            ["git", "-C", str(self.root), *arguments],
-            check=True,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **named, "GIT_CONFIG_GLOBAL": os.devnull},
-        )
-        return done.stdout
+        git(self.root, "init", "--quiet", "--initial-branch=main")
 
     def save(self, **files: str) -> None:
         for name, text in files.items():
@@ -41,9 +25,9 @@ class Repository:
 
     def commit(self, **files: str) -> str:
         self.save(**files)
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--message=x")
-        return self.git("rev-parse", "HEAD").strip()
+        git(self.root, "add", "--all")
+        git(self.root, "commit", "--quiet", "--message=x")
+        return git(self.root, "rev-parse", "HEAD")
 
 
 @pytest.fixture
@@ -90,13 +74,13 @@ def test_what_a_revision_does_not_have_is_left_out(repository: Repository) -> No
 def test_nothing_of_the_repository_is_touched(repository: Repository) -> None:
     repository.commit(a="one")
     repository.save(a="edited")
-    before = repository.git("status", "--porcelain")
+    before = git(repository.root, "status", "--porcelain")
 
     with sources_at(Sources(paths=(str(repository.root),)), "HEAD") as (_, folder):
         assert Path(folder).stat().st_mode & 0o077 == 0
 
     assert not Path(folder).exists()
-    assert repository.git("status", "--porcelain") == before
+    assert git(repository.root, "status", "--porcelain") == before
     assert (repository.root / "a.yaml").read_text() == "edited"
 
 
@@ -138,11 +122,28 @@ def test_a_revision_that_git_does_not_know_is_refused(
     [
         (Sources(paths=("-",)), "standard input has no revisions"),
         (Sources(), "name the files"),
-        (Sources(paths=("/",)), "not a git repository"),
     ],
 )
 def test_what_has_no_revisions_is_refused(sources: Sources, words: str) -> None:
     with pytest.raises(ConfigurationError, match=words), sources_at(sources, "HEAD"):
+        pass
+
+
+def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
+    git(tmp_path, "--version")
+    with (
+        pytest.raises(ConfigurationError, match="not a git repository"),
+        sources_at(Sources(paths=("/",)), "HEAD"),
+    ):
+        pass
+
+
+def test_without_git_the_words_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with (
+        pytest.raises(ConfigurationError, match="git is not on PATH, and revisions are read by it"),
+        sources_at(Sources(paths=("/",)), "HEAD"),
+    ):
         pass
 
 

@@ -60,6 +60,24 @@ def test_what_is_no_manifest_is_left_out_of_a_folder(tmp_path: Path) -> None:
     assert set(read.skipped.values()) == {Because.NO_MANIFEST}
 
 
+def test_what_a_test_asserts_is_left_out_of_a_folder(tmp_path: Path) -> None:
+    asserted = {
+        *("e2e/00-assert.yaml", "e2e/01-errors.yml", "e2e/02-assert-web.yaml"),
+        *("saw/assert.yaml", "saw/error.yaml", "saw/web-assert.yaml", "saw/assert-web-2.yaml"),
+    }
+    others = {"assert.yaml", "e2e/00-install.yaml", "e2e/errors-page.yaml", "e2e/1-asserted.yaml"}
+    read = Read(
+        tmp_path,
+        dict.fromkeys((*asserted, *others, "saw/web.yaml", "saw/chainsaw-test.yaml"), OBJECT),
+    )
+
+    assert set(read.sources) == {*others, "saw/web.yaml", "saw/chainsaw-test.yaml"}
+    assert read.skipped == dict.fromkeys(asserted, Because.ASSERTION)
+    assert skipped_summary(read.reader.skipped[:1]).startswith("skipped 1 file: 1 assertion of a")
+    # What is given by name is read.
+    assert Read(tmp_path, {}, "e2e/00-assert.yaml").sources == ["e2e/00-assert.yaml"]
+
+
 def test_what_was_named_must_be_a_manifest(tmp_path: Path) -> None:
     with pytest.raises(DecodeError, match=r"values\.yaml:1: apiVersion is missing"):
         Read(tmp_path, {"values.yaml": "image: {tag: 1}\n"}, "values.yaml")
@@ -138,7 +156,9 @@ def test_everybody_who_asks_is_told_every_text(tmp_path: Path) -> None:
     ("value", "expected"),
     [
         *((text, True) for text in ("{{ name }}", "${NAME}", "$NAME", "a-$(X)", "<your-name>")),
+        *((text, True) for text in ("__HOST__", "a.__INGRESS_HOST2__.b", "RELEASE-NAME-web")),
         *((text, False) for text in ("web", "a$b", "a < b", "$", 7, None, "100%")),
+        *((text, False) for text in ("__name__", "__HOST", "A__B", "LB_CIDR", "release-name")),
     ],
 )
 def test_placeholders_are_known_by_their_signs(value: object, expected: bool) -> None:
@@ -149,13 +169,14 @@ def test_the_summary_counts_names_and_says_what_to_do() -> None:
     skipped = [
         *(Skipped(f"a/templates/{name}.yaml", Because.HELM_TEMPLATE, "a") for name in "xy"),
         Skipped("b/kustomization.yaml", Because.KUSTOMIZE, "b"),
+        *(Skipped(f"{name}.yaml", Because.KUSTOMIZE) for name in "ij"),
         *(Skipped(f"{name}.yaml", Because.NO_MANIFEST) for name in "cdefg"),
         Skipped("h.yaml", Because.TEMPLATE),
     ]
 
     assert skipped_summary(skipped) == (
-        "skipped 9 files: 2 Helm templates (render it: --helm a); "
-        "1 part of a kustomization (as kustomize means it: -k b); 1 other template (h.yaml); "
+        "skipped 11 files: 2 Helm templates (render it: --helm a); "
+        "3 parts of kustomizations (as kustomize means it: -k b); 1 other template (h.yaml); "
         "5 that are no manifests (c.yaml, d.yaml, e.yaml and 2 more)"
     )
     assert skipped_summary([]) == ""

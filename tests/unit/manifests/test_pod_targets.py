@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError, Invalid
+from reflet.manifests.applying import read_applied
 from reflet.manifests.pod_targets import choose_pod, pod_targets
 from tests.unit.manifests.texts import POD, applied, config_map
 
@@ -118,8 +119,18 @@ def test_a_pod_whose_name_is_only_begun_is_called_by_its_beginning(tmp_path: Pat
 def test_many_pods_are_not_all_listed(tmp_path: Path) -> None:
     pods = [POD.replace("{name: web}\nspec", f"{{name: web-{n}}}\nspec") for n in range(11)]
 
-    with pytest.raises(ConfigurationError, match="pod/web-7 and 3 more; say which one"):
+    with pytest.raises(ConfigurationError, match="pod/web-4 and 6 more; say which one"):
         choose_pod(applied(tmp_path, *pods), None)
+    with pytest.raises(ConfigurationError, match=r"hold no pod/x; they hold .*web-4 and 6 more$"):
+        choose_pod(applied(tmp_path, *pods), ("pod", "x"))
+
+
+def test_one_that_is_in_several_files_is_answered_with_the_flag_for_one(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(POD)
+
+    with pytest.raises(ConfigurationError, match=f"; name one: -f {tmp_path}/a.yaml$"):
+        choose_pod(read_applied([str(tmp_path)]), ("pod", "web"))
 
 
 def test_a_refused_pod_is_returned_as_it_was_written_to_whoever_wants_it(tmp_path: Path) -> None:

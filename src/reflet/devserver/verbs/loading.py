@@ -184,7 +184,8 @@ def _outcome(state: State, manifest: LoadedDocument) -> str:
         words = str(error) if isinstance(error, ConfigurationError) else ""
         if isinstance(error, UnicodeEncodeError):
             words = f"{manifest.place}: not valid Unicode text"
-        words = words or f"{manifest.place}: {error}"
+        # Of several fields, the server's words are several lines.
+        words = words or f"{manifest.place}: {' '.join(str(error).split())}"
         if not manifest.optional:
             raise ConfigurationError(words) from error
         return f"left out: {words}"

@@ -52,14 +52,14 @@ class PlacedObjects:
             return None
         if len(variants) == 1:
             return variants[0].object
-        return max(reversed(variants), key=lambda each: _nearness(each.place, place)).object
+        return max(reversed(variants), key=lambda each: nearness(each.place, place)).object
 
     def are_several(self, key: ObjectKey, place: str) -> bool:
         """Tell whether several variants are equally near and differ, so that it is a guess."""
         variants = self._variants.get(key, ())
         if len(variants) < 2:
             return False
-        ranks = [_nearness(each.place, place) for each in variants]
+        ranks = [nearness(each.place, place) for each in variants]
         nearest = max(ranks)
         best = [each for each, rank in zip(variants, ranks, strict=True) if rank == nearest]
         values = value_bytes(best[0].object)
@@ -91,7 +91,7 @@ class ObjectsSeen:
         return found if isinstance(found, Secret) else missing("Secret", name)
 
 
-def _nearness(place: str, other: str) -> tuple[int, int]:
+def nearness(place: str, other: str) -> tuple[int, int]:
     """Rank a place by what it has in common with the other, then by how little else it has."""
     ours, theirs = _steps(place), _steps(other)
     common = 0

@@ -122,3 +122,14 @@ def test_an_object_that_is_too_deep_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigurationError, match=r"deep\.json:1: .*exceeded max depth"):
         load(new_state(), read_manifests([str(file)]))
+
+
+def test_an_object_with_several_mistakes_is_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, amespace: b}, data: x}")
+
+    with pytest.raises(ConfigurationError) as caught:
+        load(new_state(), read_manifests([str(file)]))
+
+    assert ".metadata.amespace: field not declared in schema" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
