@@ -147,7 +147,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         raise Deadlock(tuple(sorted(map(_describe, asyncio.all_tasks(self)))))
 
     def _move(self, seconds: float) -> None:
-        self._virtual_now = round(self._virtual_now + seconds, DIGITS)
+        later = self._virtual_now + seconds
+        rounded = round(later, DIGITS)
+        # Less than a nanosecond is time too: who waits for it would wait again and again.
+        self._virtual_now = rounded if rounded > self._virtual_now else later
 
 
 class _SelectorThatAsksFirst(selectors.DefaultSelector):

@@ -59,6 +59,22 @@ async def test_small_sleeps_add_up_without_dust() -> None:
 
 
 @pytest.mark.virtual_time
+async def test_who_waits_again_for_a_timer_that_was_early_by_a_hair_does_not_wait_for_ever() -> (
+    None
+):
+    loop = asyncio.get_running_loop()
+    await asyncio.sleep(0.3)
+    moment, times = 0.1 + 0.2, 0
+    while loop.time() < moment and times < 10:
+        rung = loop.create_future()
+        loop.call_at(moment, rung.set_result, None)
+        await rung
+        times += 1
+
+    assert times == 1
+
+
+@pytest.mark.virtual_time
 async def test_deadlines_obey() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(1800):

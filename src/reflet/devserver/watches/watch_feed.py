@@ -220,7 +220,7 @@ class WatchFeed:
         self._catching_up = events
         self._told = max(self._start, storage.revision)
         self._source.join(self)
-        self._schedule()
+        self._schedule(asyncio.get_running_loop().time())
 
     def _initial_events(self) -> Iterator[bytes]:
         request, storage = self.request, self._source.storage
@@ -358,11 +358,11 @@ class WatchFeed:
 
     # Time
 
-    def _schedule(self) -> None:
+    def _schedule(self, now: float) -> None:
         loop = asyncio.get_running_loop()
         if self.request.bookmarks:
-            moment = min(loop.time() + BOOKMARK_INTERVAL, self._deadline - BOOKMARK_LEAD)
-            if moment > loop.time():
+            moment = min(now + BOOKMARK_INTERVAL, self._deadline - BOOKMARK_LEAD)
+            if moment > now:
                 self._timer = loop.call_at(moment, self._mark)
                 return
         self._timer = loop.call_at(self._deadline, self.end)
@@ -374,7 +374,9 @@ class WatchFeed:
         # The real server, too, says nothing before there is something new.
         if self._catching_up is None and self._ending is None and revision > self._start:
             self._add(self._own(bookmark(self.request.blank, revision)))
-        self._schedule()
+        if self._timer is not None:
+            # A timer may be early by a hair: the last bookmark would be sent again and again.
+            self._schedule(max(self._timer.when(), asyncio.get_running_loop().time()))
 
 
 def _not_running(_: bytes) -> bool:
