@@ -15,11 +15,13 @@ them cannot hide by being on both sides.
 - ``http``: HTTP, TLS, discovery and OpenAPI, and the pages for tests
 - ``request``: what a request asks for, and who asks
 - ``verbs``: what each verb does
+- ``authorization``: who may do what: nodes their own, everybody else everything
 - ``admission``: who may change or refuse a write: webhooks
 - ``patches``: from a patch to the new object, and who manages its fields
 - ``printing``: JSON, YAML and the tables that ``kubectl get`` prints
 - ``watches``: one watch, and all of them: the watch cache's side of the readers
 - ``storage``: all objects with one counter of revisions, as in etcd, and the same in SQLite
+- ``companion``: who lives beside a server and does what controllers would
 """
 
 from typing import TYPE_CHECKING

@@ -7,7 +7,7 @@
 - ``patching``: the four forms of patch
 - ``deleting``: delete and deletecollection; finalizers, grace, and what goes with a namespace
 - ``field_managers``: who manages which field after a write (``managedFields``)
-- ``conversion``: between the version asked for and the one that is stored
+- ``conversion``, ``autoscaler_versions``: between the version asked for and the one that is stored
 - ``scales``, ``pod_subresources``, ``reviews``: what only some kinds have
 - ``state``: storage, kinds, addresses and watchers together; the status of definitions
 - ``loading``: what is there at the start, and objects from files

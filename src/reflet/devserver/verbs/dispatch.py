@@ -98,12 +98,6 @@ class Call:
     verb: str
     warnings: list[str] = field(default_factory=list)
 
-    @property
-    def is_stream(self) -> bool:
-        """Whether the answer is a stream: a watch, a log, or what a node is asked for."""
-        streamed = PASSED_THROUGH | {"log"}
-        return self.verb == "watch" or self.target.subresource in streamed
-
 
 def verb_of(request: ApiRequest, target: RequestTarget) -> str:
     """Name the verb of a request as authorizers would; empty when the method means none."""
