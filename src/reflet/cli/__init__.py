@@ -7,6 +7,8 @@
 - ``output``: what is printed: tables, documents, reports, with secrets masked
 - ``lazy``: modules that are imported when a command runs, and not for its ``--help``
 - ``stop_signals``: being told to stop
+- ``event_loop``: the event loop of a command that asks a server
+- ``machine_checks``: what ``reflet doctor`` looks at
 - ``demo_story``: what ``reflet demo`` shows, about the objects of ``demo.yaml``
 
 Only this package imports the command line library.

@@ -77,7 +77,7 @@ def _server(connection: Callable[[], ConnectionSettings]) -> MachineCheck:
     except ConfigurationError as error:
         if isinstance(error, lazy.kubeconfig.NotConfigured):
             fix = "name one with --kubeconfig or KUBECONFIG; -f and reflet serve work without"
-            return MachineCheck("server", "limited", "no cluster is configured", fix)
+            return MachineCheck("server", "limited", str(error), fix)
         return MachineCheck("server", "broken", str(error), "correct the kubeconfig")
     limited = dataclasses.replace(
         settings, request_timeout=settings.request_timeout or ANSWER_TIMEOUT

@@ -266,7 +266,11 @@ def _until_nobody_reads(ctx: click.Context | None) -> Iterator[None]:
 
 def _drop_output() -> None:
     """Keep Python from complaining while it flushes, at its end, what nobody can get."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # nobody reads it, or the disk is full
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage_hint(error: click.ClickException) -> str:

@@ -21,6 +21,7 @@ from reflet.resolution.places import Place, PlacedContainer, containers_of
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
     InvalidSubPath,
+    MissingKey,
     MissingObject,
     MissingSubPathVariables,
     ObjectProblem,
@@ -42,6 +43,9 @@ PULL_SECRET_TYPES: Final = ("kubernetes.io/dockerconfigjson", "kubernetes.io/doc
 # Shell commands in parentheses look like references to variables; they are written in lower
 # case, and so nearly every false alarm is avoided.
 _LIKE_A_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
+_OF_A_SERVICE: Final = re.compile(
+    r".+_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
+)
 _STAND_IN_TOKEN: Final = "token"  # noqa: S105 - what stands where a token will be
 
 
@@ -94,7 +98,7 @@ def problems_of(inputs: PodInputs) -> PodProblems:
     """Resolve all of a pod and return it with every problem, each once.
 
     Tokens of service accounts are taken to be there, because asking for one would make one; so
-    are trust bundles, which few may list.
+    are trust bundles, which few may list.  What others make is nothing wrong.
     """
     return _Search(inputs).result()
 
@@ -126,8 +130,21 @@ class _Search:
             pod=self._pod,
             environments=self._environments,
             volumes=self._volumes,
-            problems=tuple(self._problems),
+            problems=tuple(each for each in self._problems if not self._is_elsewhere(each)),
         )
+
+    def _is_elsewhere(self, problem: Problem) -> bool:
+        made_elsewhere = self._inputs.made_elsewhere
+        if made_elsewhere is None:
+            return False
+        if isinstance(problem, MissingKey):
+            return made_elsewhere(problem.object_kind, problem.namespace, problem.name, problem.key)
+        if isinstance(problem, UnresolvedReference) and not problem.defined_later:
+            # Services that are not in the files may be in the cluster.
+            links = self._pod.spec.enable_service_links is not False
+            return links and _OF_A_SERVICE.fullmatch(problem.name) is not None
+        # Said by who could not read it, or made by others.
+        return isinstance(problem, UnreadableObject)
 
     def _add(self, problems: Iterable[Problem]) -> None:
         # Problems of the pod as a whole come back with every container.

@@ -155,8 +155,13 @@ class UsersSeen:
         for found in references_in(item.content, self._rows):
             # Of which keys an operator makes use is its own affair.
             self._use((found.kind, found.namespace, found.name), None)
-        self._made += ((by, made) for made in made_by(item.content))
+        self.see_maker(item)
         self._mention(_texts(item.content), item.metadata.namespace, by)
+
+    def see_maker(self, item: AnyObject) -> None:
+        """Take only what an object makes."""
+        by = f"{item.kind} {item.metadata.name}"
+        self._made += ((by, made) for made in made_by(item.content))
 
     def _see(self, pod: PodLike, namespace: str, by: str) -> None:
         for reference in references_of(pod):

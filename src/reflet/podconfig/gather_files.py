@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -18,6 +19,7 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
+from reflet.errors import ConfigurationError
 from reflet.manifests.applied import AppliedManifests
 from reflet.manifests.applying import read_applied
 from reflet.manifests.files import FoundFile, Sources, SourceText, read_text, walk
@@ -235,7 +237,10 @@ def _whole(item: ServiceAccount) -> AnyObject:
 
 
 def fingerprint(sources: Sources | Sequence[str]) -> Fingerprint:
-    """What tells files that were edited from those that were not."""
+    """What tells files that were edited from those that were not.
+
+    What cannot be read just now is no failure: it is another fingerprint, and reading will say.
+    """
     return frozenset(mark for path in _watched(Sources.of(sources)) for mark in _marks(path))
 
 
@@ -254,14 +259,16 @@ def _watched(sources: Sources) -> Iterator[str]:
         yield path
         file = kustomization_of(path)
         if file:
-            found = read_kustomization(read_text(FoundFile(file)))
-            waiting += [*found.inputs, *found.patches]
+            with suppress(ConfigurationError):  # an editor replaces it just now
+                found = read_kustomization(read_text(FoundFile(file)))
+                waiting += [*found.inputs, *found.patches]
 
 
 def _marks(path: str) -> Iterator[tuple[str, int, int, int]]:
-    for file in walk(path) if Path(path).is_dir() else [path]:
-        try:
-            found = os.stat(file)  # noqa: PTH116 - the result is what counts
-        except OSError:
-            continue  # an editor replaces it just now
-        yield (file, found.st_mtime_ns, found.st_size, found.st_ino)
+    with suppress(ConfigurationError):  # a folder in it goes just now
+        for file in walk(path) if Path(path).is_dir() else [path]:
+            try:
+                found = os.stat(file)  # noqa: PTH116 - the result is what counts
+            except OSError:
+                continue  # an editor replaces it just now
+            yield (file, found.st_mtime_ns, found.st_size, found.st_ino)

@@ -67,10 +67,14 @@ def lint_subjects_from_files(
     # That a Service has no address yet is nothing that lint looks at.
     services = {item.place for item in applied.objects if isinstance(item.object, Service)}
     remarks = [str(remark) for remark in applied.remarks if remark.place not in services]
-    folders = [path for path in Sources.of(sources).paths if Path(path).is_dir()]
-    documented = DocumentedObjects(folders)
+    documented = documented_beside(sources)
     subjects = subjects_of(applied, documented)
     return LintSubjects(subjects, [*applied.left_out, *remarks], comments, texts, documented)
+
+
+def documented_beside(sources: Sources | Sequence[str]) -> DocumentedObjects:
+    """Return what the documents of the folders that are read tell people to create."""
+    return DocumentedObjects(path for path in Sources.of(sources).paths if Path(path).is_dir())
 
 
 def subjects_of(applied: AppliedManifests, documented: DocumentedObjects | None = None) -> Subjects:

@@ -1,19 +1,27 @@
 """What ``insight.why`` looks at, from files alone: pods and workloads as if they were applied.
 
-Files that come out of a cluster (``kubectl get pods,events -o yaml``) hold statuses of pods, events
-and nodes as well; these are looked at, and how old they are is not known.
+What others make is not missing, as for lint, by the same code.  Files that come out of a cluster
+(``kubectl get pods,events -o yaml``) hold statuses of pods, events and nodes as well; these are
+looked at, and how old they are is not known.  What they hold is all that the cluster has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Final, final
 
 from reflet.api.core.small_kinds import Event
 from reflet.api.selectors.labels import LabelSelector
-from reflet.errors import ConfigurationError, Invalid
+from reflet.errors import ConfigurationError, Invalid, RefletError
+from reflet.insight.fixes import listed
+from reflet.insight.lint.assumptions import NOTHING, Assumptions
 from reflet.insight.lint.existence_checks import named_objects
+from reflet.insight.lint.linting import NO_ROWS
+from reflet.insight.lint.object_register import ObjectRegister
+from reflet.insight.lint.objects_meant import ObjectsMeant
+from reflet.insight.reference_table import Tables
 from reflet.insight.why import needs
 from reflet.insight.why.cluster_state import ClusterState, NamedKey
 from reflet.insight.why.reasons import ObjectName
@@ -22,8 +30,10 @@ from reflet.manifests.applying import read_applied
 from reflet.manifests.files import Sources, SourceText
 from reflet.manifests.pod_targets import PodTarget, choose_pod, is_called, pod_targets
 from reflet.podconfig.gather_files import FILES_NAMESPACE, OnFile, inputs_of_every_pod
+from reflet.podconfig.gather_lint import documented_beside, subjects_of
 from reflet.podconfig.gather_why_targets import WhyTarget
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject
+from reflet.resolution.references.references import references_of
 from reflet.resolution.templates.templates import POD_KINDS, Workload, pod_resource
 
 _KINDS: Final = frozenset(
@@ -38,13 +48,16 @@ def cluster_state_from_files(
     namespace: str = "",
     selector: str = "",
     skip_invalid_names: bool = False,
+    assume: Assumptions = NOTHING,
+    more: Tables = NO_ROWS,
     on_file: OnFile | None = None,
 ) -> ClusterState:
     """Take *targets*, or every pod and workload, of files.
 
     *namespace* is that of objects which name none, and leaves out pods of others; *selector* leaves
-    only pods, and workloads whose pods have these labels.  *on_file* is called for every text that
-    is read.
+    only pods, and workloads whose pods have these labels.  *assume* and *more* are those of
+    ``lint``: what is taken to exist, and rows about what makes it.  *on_file* is called for every
+    text that is read.
 
     Raises ConfigurationError and DecodeError for mistakes in files or names.  Pods and workloads
     that an API server would refuse are among the ``refusals``.
@@ -62,7 +75,8 @@ def cluster_state_from_files(
         if (not namespace or each.namespace == namespace)
         and (_refused_name(each) in names if names is not None else not selector)
     ]
-    every = _inputs(applied, namespace, refusals)
+    others = _WhatOthersMake(applied, paths, assume, more)
+    every = [others.added_to(each) for each in _inputs(applied, namespace, refusals)]
     # What has a uid comes from a cluster, status and all; the rest is only to be made.
     workloads = [each for each in applied.workloads() if each.metadata.uid]
     live = [each for each in every if each.kind == "Pod" and each.pod.metadata.uid]
@@ -80,7 +94,7 @@ def cluster_state_from_files(
     if not templates and not pods and not refusals:
         raise ConfigurationError(f"no pod or workload of the files has {selector}")
     events = _events(applied)
-    absent, present = _prerequisites(applied, templates)
+    absent, present = _prerequisites(applied, templates, others)
     return ClusterState(
         pods=[
             replace(each, events=events.get(_name(each), ()), skip_invalid_names=skip_invalid_names)
@@ -96,8 +110,67 @@ def cluster_state_from_files(
         from_files=True,
         refusals=tuple(refusals),
         targets=names,
-        remarks=tuple(dict.fromkeys(remark for each in every for remark in each.remarks)),
+        remarks=(
+            *dict.fromkeys(remark for each in every for remark in each.remarks),
+            *others.remarks_on(templates),
+        ),
     )
+
+
+@final
+class _WhatOthersMake:
+    """What is not in the files and not missing: lint's knowledge, of each pod of the files."""
+
+    def __init__(
+        self,
+        applied: AppliedManifests,
+        paths: Sources | Sequence[str],
+        assume: Assumptions,
+        more: Tables,
+    ) -> None:
+        subjects = subjects_of(applied, documented_beside(paths))
+        self._objects = applied.configurations
+        self._register = ObjectRegister(subjects, {}, assume, more)
+        # A cluster has made what its own objects need, or it is missing.
+        self._subjects = {
+            (each.place, each.kind, each.name): each
+            for each in subjects.every
+            if each.object is not None and not each.object.metadata.uid
+        }
+
+    def added_to(self, inputs: PodInputs) -> PodInputs:
+        subject = self._subjects.get((inputs.place, inputs.kind, inputs.name))
+        if subject is None:
+            return inputs
+        return replace(
+            inputs,
+            objects=ObjectsMeant(self._objects, subject, self._register),
+            made_elsewhere=partial(self._register.is_elsewhere, subject),
+        )
+
+    def exists(self, inputs: PodInputs, key: NamedKey) -> bool:
+        """Tell whether there is what a pod cannot be made or placed without."""
+        subject = self._subjects.get((inputs.place, inputs.kind, inputs.name))
+        return subject is not None and self._register.exists(subject, *key)
+
+    def remarks_on(self, found: Sequence[PodInputs]) -> Iterator[str]:
+        """Say in one line which of their ConfigMaps and Secrets are taken to exist."""
+        taken = [*dict.fromkeys(text for each in found for text in _taken_to_exist(each))]
+        if taken:
+            what = "1 object" if len(taken) == 1 else f"{len(taken)} objects"
+            them = "it" if len(taken) == 1 else "them"
+            yield f"{what} taken to exist because others make {them}: {listed(taken)}"
+
+
+def _taken_to_exist(inputs: PodInputs) -> Iterator[str]:
+    objects, made_elsewhere = inputs.objects, inputs.made_elsewhere
+    if objects is None or made_elsewhere is None:
+        return
+    for each in references_of(inputs.pod):
+        read = objects.secret if each.kind == "Secret" else objects.config_map
+        is_there = not isinstance(read(inputs.namespace, each.name), RefletError)
+        if not is_there and made_elsewhere(each.kind, inputs.namespace, each.name, ""):
+            yield f"{each.kind} {each.name}"
 
 
 def _events(applied: AppliedManifests) -> dict[ObjectName, tuple[Event, ...]]:
@@ -177,7 +250,7 @@ def _refused_name(refused: RefusedObject) -> ObjectName:
 
 
 def _prerequisites(
-    applied: AppliedManifests, found: Sequence[PodInputs]
+    applied: AppliedManifests, found: Sequence[PodInputs], others: _WhatOthersMake
 ) -> tuple[frozenset[NamedKey], frozenset[NamedKey]]:
     """Return what pods cannot be made or placed without, and the files do not have; and have."""
     present = frozenset(
@@ -185,5 +258,7 @@ def _prerequisites(
         for each in applied.objects
         if each.object.kind in _KINDS
     )
-    named = {key for each in found for key in named_objects(each.pod)}
+    named = {
+        key for each in found for key in named_objects(each.pod) if not others.exists(each, key)
+    }
     return frozenset(named - present), present

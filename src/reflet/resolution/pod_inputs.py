@@ -39,6 +39,9 @@ from reflet.resolution.volumes.projected_contents import TokenSource
 from reflet.resolution.volumes.trust_bundles import BundlesInHand
 from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 
+MadeElsewhere = Callable[[str, str, str, str], bool]
+"""Tells of a kind, namespace, name and key whether another system makes it, or it is assumed."""
+
 
 def every_reference(_: Pod, __: Reference) -> bool:
     """Tell that every ConfigMap and Secret that the pod names is read."""
@@ -119,6 +122,8 @@ class PodInputs:
     - *known_objects*: ConfigMaps and Secrets that exist, for suggestions
     - *refusals*: objects of the files that a server would not take
     - *remarks*: sentences about what is assumed or missing
+    - *made_elsewhere*: tells what is not missing though no file has it; None where nothing is known
+      of it
     - *pod*: the pod, or what a workload's template makes
     """
 
@@ -141,6 +146,7 @@ class PodInputs:
     known_objects: tuple[ObjectKey, ...] = ()
     refusals: tuple[RefusedObject, ...] = ()
     remarks: tuple[str, ...] = ()
+    made_elsewhere: MadeElsewhere | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.name:

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from reflet.errors import ConfigurationError
+from reflet.insight.lint.assumptions import Assumptions
+from reflet.insight.reference_table import Tables, row_from
 from reflet.insight.why.cluster_state import ClusterState
 from reflet.insight.why.diagnosis import diagnose
 from reflet.podconfig.gather_why_files import cluster_state_from_files
@@ -203,3 +205,146 @@ def test_a_workload_out_of_a_cluster_brings_its_pods(files: Files) -> None:
 
     assert [each.name for each in state.pods] == ["web-1-x"]
     assert names(state) == []
+
+
+# What others make
+
+SECRET_OF_A_POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - {name: c, image: i, envFrom: [{secretRef: {name: db}}]}
+"""
+GRANTS_TO_CREATE = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: operator}
+rules:
+- {apiGroups: [""], resources: [secrets], verbs: [create]}
+"""
+MAKERS = {
+    "external.yaml": """\
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: from-the-vault}
+spec: {target: {name: db}}
+""",
+    "sealed.yaml": """\
+apiVersion: bitnami.com/v1alpha1
+kind: SealedSecret
+metadata: {name: db}
+spec: {encryptedData: {password: AgA=}}
+""",
+    "certificate.yaml": """\
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: web}
+spec: {secretName: db}
+""",
+    "kustomization.yaml": "secretGenerator: [{name: db}]\n",
+    "README.md": "kubectl create secret generic db --from-literal=a=b\n",
+    "role.yaml": GRANTS_TO_CREATE
+    + '- {apiGroups: [""], resources: [secrets], resourceNames: [db], verbs: [get]}\n',
+    "job.yaml": GRANTS_TO_CREATE
+    + """\
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: makes-it}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, args: [--secret-name=db]}]
+""",
+}
+
+
+def in_folder(folder: Path, /, **more: Any) -> ClusterState:
+    return cluster_state_from_files([str(folder)], **more)
+
+
+def written(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text)
+    return folder
+
+
+def taken(state: ClusterState) -> list[str]:
+    return [each for each in state.remarks if "taken to exist" in each]
+
+
+@pytest.mark.parametrize("file", MAKERS)
+def test_what_others_make_is_no_reason(tmp_path: Path, file: str) -> None:
+    written(tmp_path, web=SECRET_OF_A_POD)
+    assert diagnose(in_folder(tmp_path)).wrong
+    (tmp_path / file).write_text(MAKERS[file])
+
+    state = in_folder(tmp_path)
+
+    assert not diagnose(state).wrong
+    assert taken(state) == ["1 object taken to exist because others make it: Secret db"]
+
+
+def test_what_the_project_assumes_or_says_to_be_made_is_no_reason(tmp_path: Path) -> None:
+    mine = "apiVersion: example.com/v1\nkind: Mine\nmetadata: {name: db}\n"
+    row = row_from({"group": "example.com", "kind": "Mine", "names": "Secret", "name": "{name}"})
+    written(tmp_path, web=SECRET_OF_A_POD, mine=mine)
+
+    assert diagnose(in_folder(tmp_path)).wrong
+    assert not diagnose(in_folder(tmp_path, assume=Assumptions(["secret/db"]))).wrong
+    assert not diagnose(in_folder(tmp_path, more=Tables(makers=(row,)))).wrong
+
+
+def test_a_key_that_an_object_of_the_files_lacks_stays_a_reason(tmp_path: Path) -> None:
+    text = SECRET_OF_A_POD.replace(
+        "envFrom: [{secretRef: {name: db}}]",
+        "env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]",
+    )
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {user: a}\n"
+    written(tmp_path, web=text, secret=secret)
+
+    assert diagnose(in_folder(tmp_path)).wrong
+    # Unless it is said to come from elsewhere.
+    assert not diagnose(in_folder(tmp_path, assume=Assumptions(["secret/db:password"]))).wrong
+
+
+def test_variants_of_which_none_is_nearer_are_no_reason(tmp_path: Path) -> None:
+    for name in ("production", "staging"):
+        (tmp_path / name).mkdir()
+        text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: db}}\nstringData: {{a: {name}}}\n"
+        written(tmp_path / name, secret=text)
+    written(tmp_path, web=SECRET_OF_A_POD)
+
+    assert not diagnose(in_folder(tmp_path)).wrong
+
+
+@pytest.mark.parametrize(("more", "wrong"), [("", False), ("  enableServiceLinks: false\n", True)])
+def test_variables_of_services_that_the_cluster_may_have_are_no_reason(
+    tmp_path: Path, more: str, wrong: bool
+) -> None:
+    variable = "env: [{name: A, value: $(DB_SERVICE_HOST)}]"
+    text = SECRET_OF_A_POD.replace("envFrom: [{secretRef: {name: db}}]", variable)
+    written(tmp_path, web=f"{text}{more}")
+
+    assert diagnose(in_folder(tmp_path)).wrong is wrong
+
+
+def test_an_account_that_documents_create_is_no_remark(tmp_path: Path) -> None:
+    written(tmp_path, web=f"{SECRET_OF_A_POD}  serviceAccountName: web\n")
+    assert in_folder(tmp_path).absent
+    (tmp_path / "README.md").write_text("kubectl create serviceaccount web\n")
+
+    assert not in_folder(tmp_path).absent
+
+
+def test_what_an_object_of_a_cluster_misses_is_missing(tmp_path: Path) -> None:
+    live = SECRET_OF_A_POD.replace("name: web", "name: web, uid: u1")
+    written(tmp_path, web=live, external=MAKERS["external.yaml"])
+
+    state = in_folder(tmp_path)
+
+    assert diagnose(state).wrong
+    assert taken(state) == []

@@ -13,7 +13,11 @@ from reflet.cli.command import Function, with_options
 from reflet.cli.options.arguments import FILE_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reflet.cli.options.project_file import ProjectFile
+
+    ReadProject = Callable[[], ProjectFile]
 
 _OPTIONS = (
     click.option(
@@ -31,11 +35,21 @@ def project_options(command: Function) -> Function:
     """Give *command* the flags; it is called with ``project``, a ProjectFile."""
 
     @functools.wraps(command)
-    def with_project(*arguments: Any, config: str, no_config: bool, **values: Any) -> Any:
-        project = chosen_project(config, no_config=no_config)
-        return command(*arguments, project=project, **values)
+    def with_project(*arguments: Any, read_project: ReadProject, **values: Any) -> Any:
+        return command(*arguments, project=read_project(), **values)
 
-    return with_options(with_project, _OPTIONS)
+    return late_project_options(with_project)
+
+
+def late_project_options(command: Function) -> Function:
+    """Give *command* the flags; it is called with ``read_project``, for when it needs it."""
+
+    @functools.wraps(command)
+    def with_reading(*arguments: Any, config: str, no_config: bool, **values: Any) -> Any:
+        read_project = functools.partial(chosen_project, config, no_config=no_config)
+        return command(*arguments, read_project=read_project, **values)
+
+    return with_options(with_reading, _OPTIONS)
 
 
 def chosen_project(config: str, *, no_config: bool) -> ProjectFile:

@@ -17,6 +17,7 @@ from reflet.cli.output.progress import Progress, progress
 from reflet.errors import ConfigurationError, NotFound, ParseError, RefletError
 
 if TYPE_CHECKING:
+    from reflet.cli.options.project_options import ReadProject
     from reflet.cluster import Cluster
     from reflet.insight.why.cluster_state import ClusterState
     from reflet.manifests.files import Sources
@@ -53,13 +54,15 @@ class WhyChoice:
         """Whether one object was named."""
         return len(self.targets) == 1 and self.targets[0].name is not None
 
-    def gather(self, *, skip_invalid_names: bool) -> ClusterState:
-        """Get it from the files if there are any, else from the server.
+    def gather(self, read_project: ReadProject, *, skip_invalid_names: bool) -> ClusterState:
+        """Get it from the files if there are any, with what the project's file knows, else from
+        the server.
 
         Raises the errors of ``cluster_state`` and ``cluster_state_from_files``; but a name that is
         not there is ConfigurationError, from a server too.
         """
         if self._files:
+            project = read_project()
             with progress("reading files") as told:
                 return lazy.gather_why_files.cluster_state_from_files(
                     self._files,
@@ -67,6 +70,8 @@ class WhyChoice:
                     namespace=self._connection.namespace,
                     selector=self._selector,
                     skip_invalid_names=skip_invalid_names,
+                    assume=lazy.assumptions.Assumptions(project.lint.assume),
+                    more=project.tables(),
                     on_file=told.add,
                 )
         with progress("asking the server") as told:

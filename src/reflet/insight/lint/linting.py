@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Final, final
+from typing import Final
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.services import Service
 from reflet.api.frozen import EMPTY
-from reflet.errors import NotFound, RefletError
+from reflet.errors import RefletError
 from reflet.insight.fixes import Advice, KnownNames
 from reflet.insight.lint.assumptions import NOTHING, Assumptions
 from reflet.insight.lint.existence_checks import missing_objects, named_objects
@@ -19,6 +19,7 @@ from reflet.insight.lint.object_checks import (
     unused_objects,
 )
 from reflet.insight.lint.object_register import ObjectRegister
+from reflet.insight.lint.objects_meant import ObjectsMeant
 from reflet.insight.lint.pod_checks import broken_references, refused_objects
 from reflet.insight.lint.rules import RULES, Finding, Rule
 from reflet.insight.lint.selector_checks import selectors
@@ -27,7 +28,7 @@ from reflet.insight.lint.sidecar_checks import picked_up, sidecars_in
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
 from reflet.insight.reference_table import Tables
-from reflet.resolution.objects import ConfigKind, ObjectKey, missing
+from reflet.resolution.objects import ObjectKey
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references.placed_objects import PlacedObject, PlacedObjects
 from reflet.resolution.references.references import references_of
@@ -100,9 +101,7 @@ def _findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Itera
         if not isinstance(theirs, RefletError):
             yield from changed_immutables(subject, item, theirs)
     yield from plain_secrets(subjects)
-    sidecars = sidecars_in(
-        subjects, lambda subject: _FilesThenCluster(objects, subject, register, live)
-    )
+    sidecars = sidecars_in(subjects, lambda subject: ObjectsMeant(objects, subject, register, live))
     yield from picked_up(subjects, sidecars)
     yield from unused_objects(subjects, register, sidecars)
 
@@ -118,15 +117,14 @@ def _pod_findings(
         problems = problems_of(
             PodInputs(
                 pod=pod,
-                objects=_FilesThenCluster(objects, subject, register, live),
+                objects=ObjectsMeant(objects, subject, register, live),
                 services=tuple(services.get(pod.metadata.namespace, ())),
                 node=UNKNOWN_NODE,
+                made_elsewhere=partial(register.is_elsewhere, subject),
             )
         )
         advice = Advice(known=known, environments=problems.environments)
-        yield from broken_references(
-            subject, problems, advice, partial(register.is_elsewhere, subject)
-        )
+        yield from broken_references(subject, problems, advice)
         exists = partial(register.exists, subject)
         yield from missing_objects(subject, pod, exists, register)
         yield from shadowed_variables(subject, problems)
@@ -138,47 +136,3 @@ def _found(live: Live) -> Iterator[ObjectKey]:
     for key, answer in live.items():
         if not isinstance(answer, RefletError):
             yield key
-
-
-@final
-class _FilesThenCluster:
-    """A source of objects: the nearest of the files, and for others what the cluster answered.
-
-    What others make, or is assumed to exist, cannot be read, so that nothing is said about what is
-    in it.
-    """
-
-    __slots__ = ("_live", "_objects", "_register", "_subject")
-
-    def __init__(
-        self, objects: PlacedObjects, subject: Subject, register: ObjectRegister, live: Live
-    ) -> None:
-        self._objects = objects
-        self._subject = subject
-        self._register = register
-        self._live = live
-
-    def config_map(self, namespace: str, name: str, /) -> ConfigMap | RefletError:
-        answer = self._answer("ConfigMap", namespace, name)
-        return answer if isinstance(answer, ConfigMap | RefletError) else missing("ConfigMap", name)
-
-    def secret(self, namespace: str, name: str, /) -> Secret | RefletError:
-        answer = self._answer("Secret", namespace, name)
-        return answer if isinstance(answer, Secret | RefletError) else missing("Secret", name)
-
-    def _answer(
-        self, kind: ConfigKind, namespace: str, name: str
-    ) -> ConfigMap | Secret | RefletError:
-        key: ObjectKey = (kind, namespace, name)
-        if self._objects.are_several(key, self._subject.place):
-            return RefletError(f"which {kind} {name} is meant is not clear")
-        nearest = self._objects.nearest(key, self._subject.place)
-        if nearest is None and self._register.is_loosely_there(self._subject, kind, name):
-            nearest = self._objects.nearest_of_any_namespace(kind, name, self._subject.place)
-        answer = nearest or self._live.get(key) or missing(kind, name)
-        if not isinstance(answer, NotFound):
-            return answer
-        if self._register.is_elsewhere(self._subject, *key):
-            return RefletError(f"{kind} {name} is made elsewhere")
-        # The cluster's words name its resource in the plural; the kubelet's caches do not.
-        return missing(kind, name)

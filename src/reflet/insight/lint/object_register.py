@@ -1,10 +1,14 @@
 """Which objects there are, or will be: in the files, in a cluster, made by others, or assumed."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, final
+from itertools import pairwise
+from typing import Any, Final, final
 
 from reflet.api import codec
+from reflet.api.core.services import Service
 from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.core.workloads import Job
 from reflet.api.unstructured import AnyObject
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
 from reflet.errors import RefletError
@@ -18,6 +22,8 @@ from reflet.insight.reference_table import (
     made_by,
     references_in,
 )
+
+_SECRET_FLAG: Final = re.compile(r"--?[a-z-]*secret(?:-?name)?(?:=(?P<name>.+))?")
 
 
 @final
@@ -55,6 +61,8 @@ class ObjectRegister:
             for each in subjects.every
             if each.kind != "CustomResourceDefinition" and (item := _as_any_object(each.object))
         ]
+        jobs = [each.object for each in subjects.every if isinstance(each.object, Job)]
+        self._told_to_jobs = {"Secret": {name for job in jobs for name in _secrets_named(job)}}
         self._made: list[NamedObject] | None = None
         self._creatable: dict[str, frozenset[str]] | None = None
 
@@ -107,11 +115,13 @@ class ObjectRegister:
     def _created_by_programs(self, kind: str) -> frozenset[str]:
         """Return the names that a Role grants to somebody who may also create such objects.
 
-        Whoever asks for the right to read one Secret by name, and to create Secrets, makes it.
+        Whoever asks for the right to read one Secret by name, and to create Secrets, makes it.  So
+        does a Job that is told its name where somebody may create Secrets: ``--secret-name=db``.
         """
         if self._creatable is None:
+            documents = [item for _, item in self._documents]
             self._creatable = {
-                kind: frozenset(_created_under(kind, [item for _, item in self._documents]))
+                kind: frozenset(_created_under(kind, documents, self._told_to_jobs.get(kind, ())))
                 for kind in ("ConfigMap", "Secret")
             }
         return self._creatable[kind]
@@ -146,7 +156,9 @@ class ObjectRegister:
         return (None, more) if more else (None,)
 
 
-def _created_under(kind: str, documents: Iterable[AnyObject]) -> Iterator[str]:
+def _created_under(
+    kind: str, documents: Iterable[AnyObject], told_to_jobs: Iterable[str]
+) -> Iterator[str]:
     plural = f"{kind.lower()}s"
     for item in documents:
         if item.kind not in {"Role", "ClusterRole"}:
@@ -160,11 +172,22 @@ def _created_under(kind: str, documents: Iterable[AnyObject]) -> Iterator[str]:
         if {"create", "*"} & verbs:
             for rule in rules:
                 yield from (str(name) for name in rule.get("resourceNames") or ())
+            yield from told_to_jobs
+
+
+def _secrets_named(job: Job) -> Iterator[str]:
+    """Yield the names in flags of a Job that are about Secrets."""
+    spec = job.spec.template.spec
+    for container in (*spec.init_containers, *spec.containers):
+        for word, following in pairwise((*container.command, *container.args, "")):
+            found = _SECRET_FLAG.fullmatch(word)
+            if found is not None:
+                yield found["name"] or following
 
 
 def _as_any_object(found: Any) -> AnyObject | None:
     """Return what may name ConfigMaps and Secrets outside of pods, as the tables read it."""
-    if isinstance(found, ServiceAccount):
+    if isinstance(found, ServiceAccount | Service):
         return AnyObject(codec.encode(found))
     return found if isinstance(found, AnyObject) else None
 

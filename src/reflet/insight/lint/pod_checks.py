@@ -5,7 +5,7 @@ Refusals are the API server's words, sorted into the rules that say more than th
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from reflet.errors import Cause
@@ -29,42 +29,22 @@ from reflet.resolution.problems import (
     OversizedObject,
     OversizedValue,
     Problem,
-    UnreadableObject,
     UnresolvedReference,
     UnsupportedSource,
     ZeroInValue,
 )
 
-# Services that are not in the files may be in the cluster.
-_OF_A_SERVICE: Final = re.compile(
-    r".+_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
-)
-
-
 NEARLY_EQUAL: Final = 0.9  # of difflib's ratio: what is optional may well have a similar name
-IsElsewhere = Callable[[str, str, str, str], bool]
-"""Tells of a kind, namespace, name and key whether another system makes it, or it is assumed."""
 
 
-def nowhere_else(_kind: str, _namespace: str, _name: str, _key: str) -> bool:
-    """Tell that nobody makes anything."""
-    return False
-
-
-def broken_references(
-    subject: Subject, found: PodProblems, advice: Advice, is_elsewhere: IsElsewhere = nowhere_else
-) -> Iterator[Finding]:
-    """Yield a finding for each problem of a pod that breaks a rule; not for keys made elsewhere.
+def broken_references(subject: Subject, found: PodProblems, advice: Advice) -> Iterator[Finding]:
+    """Yield a finding for each problem of a pod that breaks a rule.
 
     What is missing and optional is told once for each object, unless a name is nearly right.
     """
     masked: dict[tuple[str, str], list[MissingObject | MissingKey]] = {}
     for problem in found.problems:
-        if isinstance(problem, MissingKey) and is_elsewhere(
-            problem.object_kind, problem.namespace, problem.name, problem.key
-        ):
-            continue
-        rule = _rule_for(problem, found, advice)
+        rule = _rule_for(problem, advice)
         if rule is None:
             continue
         fix = advice.about(problem)
@@ -124,10 +104,8 @@ def _field(problem: Problem) -> str:
     return path
 
 
-def _rule_for(problem: Problem, found: PodProblems, advice: Advice) -> Rule | None:
+def _rule_for(problem: Problem, advice: Advice) -> Rule | None:
     match problem:
-        case UnreadableObject():
-            return None  # said by who could not read it
         case UnsupportedSource():
             return None  # a kubelet fills it, though Reflet does not
         case MissingObject() | MissingKey():
@@ -141,7 +119,7 @@ def _rule_for(problem: Problem, found: PodProblems, advice: Advice) -> Rule | No
         case InvalidVariableName():
             return rules.INVALID_NAME
         case UnresolvedReference():
-            return _rule_for_unresolved(problem, found)
+            return rules.DEFINED_LATER if problem.defined_later else rules.UNRESOLVED
         case MissingSubPathVariables():
             return rules.UNRESOLVED
         case ZeroInValue():
@@ -159,13 +137,6 @@ def _rule_for_missing(problem: ObjectProblem, advice: Advice) -> Rule:
     if not problem.blocking:
         return rules.MASKED
     return rules.MISSING_OBJECT if whole else rules.MISSING_KEY
-
-
-def _rule_for_unresolved(problem: UnresolvedReference, found: PodProblems) -> Rule | None:
-    if problem.defined_later:
-        return rules.DEFINED_LATER
-    links = found.pod.spec.enable_service_links is not False
-    return None if links and _OF_A_SERVICE.fullmatch(problem.name) else rules.UNRESOLVED
 
 
 # The field, the words, the rule, and what to do.
@@ -211,6 +182,7 @@ _KNOWN: Final = tuple(
     )
 )
 
+_NO_FIELD: Final = "<nil>"  # as the server writes it
 _VOLUME: Final = re.compile(r"(^|\.)spec\.volumes\[")
 
 
@@ -221,6 +193,8 @@ def refused_objects(subject: Subject) -> Iterator[Finding]:
     for cause in causes:
         if bad_volumes and cause.type == "FieldValueNotFound" and ".volumeMounts[" in cause.field:
             continue  # the volume that is mounted is the one that is wrong
+        if cause.field == _NO_FIELD and len(causes) > 1:
+            continue  # it only says that there may be more
         rule, fix = _rule_for_cause(cause)
         # Of unknown fields and kinds, the words themselves name the field.
         named = cause.field in {"", "apiVersion", "kind"} or f'"{cause.field}"' in cause.message

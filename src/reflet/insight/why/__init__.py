@@ -8,8 +8,10 @@
 - ``creation_reasons``: why no pod is made: quotas, admission, what does not exist
 - ``placement_reasons``, ``claim_reasons``: why no node takes a pod
 - ``container_reasons``: images, crashes and probes
+- ``life_reasons``: nodes, gates, volumes and the end of a pod
 - ``pod_reasons``: everything about one pod
-- ``workload_reasons``: everything about what makes pods
+- ``pod_makers``: why what makes pods has not all of them
+- ``workload_stands``, ``rollout_stands``, ``job_stands``: how a workload stands meanwhile
 - ``needs``: what else has to be looked at, so that nobody asks for more
 
 Pure: whoever gathers is ``podconfig.gather_why``; how it is shown is ``cli.output.why_output``.  No

@@ -228,6 +228,9 @@ def inventory_of_files(
     others = [*accounts, *(o for o in applied.untyped() if may_name(o.api_version, o.kind))]
     for item in others:
         see_any(found, item)
+    for service in applied.services():
+        # Its selectors name no objects, but its annotations may ask for a certificate.
+        found.seen.see_maker(AnyObject(codec.encode(service)))
     found.users = len(applied.pods()) + len(applied.workloads()) + len(others)
     found.notes += (f"{refusal}; so it is left out" for refusal in applied.refusals)
     return found

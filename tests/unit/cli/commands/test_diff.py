@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from reflet.cli.main import run
+from tests.git_calls import git
 
 CANARY = "canary-hush-hush"
 SHOP = """\
@@ -171,13 +171,6 @@ def test_overlays_of_other_namespaces_are_compared_by_name(
     two(files, inside("dev", "info"), inside("prod", "debug"))
 
     assert "~ LOG_LEVEL  info → debug" in capsys.readouterr().out
-
-
-def git(folder: Path, *arguments: str) -> None:
-    settings = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    subprocess.run(
-        ["git", "-C", str(folder), *settings, *arguments], check=True, capture_output=True
-    )
 
 
 @pytest.fixture

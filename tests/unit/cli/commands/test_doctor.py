@@ -39,11 +39,19 @@ def test_a_server_that_answers_is_named_with_its_version(
     assert found["detail"].endswith("is Kubernetes v1.36.0")
 
 
-def test_no_cluster_at_all_is_a_limit_and_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_cluster_at_all_is_a_limit_and_no_failure_and_where_was_looked_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/no/such/file")
+
     assert run(["reflet", "doctor", "-o", "json"]) == 0
 
     found = checks(capsys)["server"]
-    assert (found["state"], found["detail"]) == ("limited", "no cluster is configured")
+    assert (found["state"], found["detail"].partition(":")[0]) == (
+        "limited",
+        "no cluster is configured",
+    )
+    assert "KUBECONFIG: /no/such/file does not exist" in found["detail"]
     assert "KUBECONFIG" in found["fix"]
 
 

@@ -100,6 +100,25 @@ def test_nothing_is_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "nothing is unused: 0 objects and 1 possible user checked" in capsys.readouterr().out
 
 
+def test_what_an_annotation_of_a_service_makes_is_not_unused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: NAME}\n---\n"
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        f"{secret.replace('NAME', 'certificate')}{secret.replace('NAME', 'web')}"
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n"
+        "    service.beta.openshift.io/serving-cert-secret-name: certificate\n"
+        "spec: {clusterIP: None, selector: {app: web}}\n"
+    )
+
+    code = run(["reflet", "unused", "-f", str(path)])
+
+    # Selectors name no objects.
+    out = capsys.readouterr().out
+    assert (code, "secret/web" in out, "secret/certificate" in out) == (1, True, False)
+
+
 def test_programs_get_a_document(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["reflet", "unused", "-f", file, "-o", "json"])
 

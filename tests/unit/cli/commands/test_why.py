@@ -367,3 +367,33 @@ def test_mistakes_are_one_line(
     assert (code, output.out) == (2, "")
     (line,) = output.err.splitlines()
     assert said in line
+
+
+@pytest.mark.parametrize(("flags", "code"), [((), 0), (("--no-config",), 1)])
+def test_what_the_project_assumes_is_not_missing(
+    flags: tuple[str, ...],
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(DAPI)
+    Path(".reflet.yaml").write_text('lint: {assume: ["cm/special-config:special.how"]}\n')
+
+    assert run(["reflet", "why", "-f", "a.yaml", *flags]) == code
+
+    assert ("has no key special.how" in capsys.readouterr().out) == bool(code)
+
+
+def test_a_mistake_in_the_project_file_is_none_of_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(DAPI)
+    Path(".reflet.yaml").write_text("lint: {asume: []}\n")
+
+    assert run(["reflet", "why", "--kubeconfig", "missing"]) == 2
+    assert "asume" not in capsys.readouterr().err
+    assert run(["reflet", "why", "-f", "a.yaml"]) == 2
+    assert "asume" in capsys.readouterr().err

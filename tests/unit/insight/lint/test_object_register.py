@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.rules import UNUSED, Finding
 from reflet.insight.reference_table import Tables, row_from
@@ -106,6 +108,34 @@ def role(verbs: str) -> str:
 def test_whoever_may_create_and_read_it_by_name_makes_it(tmp_path: Path) -> None:
     assert linted(tmp_path, a=pod(), b=role("create")) == []
     assert ids(linted(tmp_path, a=pod(), b=role("list"))) == ["RFL002"]
+
+
+def job(args: str) -> str:
+    return (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: make}\nspec:\n  template:\n    spec:\n"
+        "      restartPolicy: Never\n"
+        f"      containers: [{{name: c, image: i, args: [{args}]}}]\n"
+    )
+
+
+@pytest.mark.parametrize("args", ["create, --secret-name=db", "--tls-secret, db"])
+def test_a_job_that_is_told_its_name_makes_it(tmp_path: Path, args: str) -> None:
+    may_create = role("create").replace("[db]", "[other]")
+
+    assert linted(tmp_path, a=pod(), b=may_create, c=job(args)) == []
+    assert ids(linted(tmp_path, a=pod("other2"), b=may_create, c=job(args))) == ["RFL002"]
+    assert ids(linted(tmp_path, a=pod(), b=role("list"), c=job(args))) == ["RFL002"]
+    assert ids(linted(tmp_path, a=pod(), b=may_create, c=job(""))) == ["RFL002"]
+
+
+def test_an_annotation_of_a_service_makes_it(tmp_path: Path) -> None:
+    asks = "service.beta.openshift.io/serving-cert-secret-name: db"
+    service = (
+        f"apiVersion: v1\nkind: Service\nmetadata: {{name: web, annotations: {{{asks}}}}}\n"
+        "spec: {ports: [{port: 443}]}\n"
+    )
+
+    assert linted(tmp_path, a=pod(), b=service) == []
 
 
 def test_whatever_a_custom_resource_mentions_is_used(tmp_path: Path) -> None:

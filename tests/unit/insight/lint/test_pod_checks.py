@@ -165,3 +165,34 @@ def test_what_is_only_not_known_yet_is_no_finding(linted: Linted) -> None:
     )
 
     assert linted(text) == ()
+
+
+def test_that_rules_were_not_checked_is_no_finding_beside_the_reason(linted: Linted) -> None:
+    text = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tills.shop.dev}
+spec:
+  group: shop.dev
+  scope: Namespaced
+  names: {plural: tills, singular: till, kind: Till, listKind: TillList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        x-kubernetes-validations: [{rule: "self.spec.size > 1"}]
+        properties:
+          spec: {type: object, properties: {size: {type: integer}}}
+---
+apiVersion: shop.dev/v1
+kind: Till
+metadata: {name: till}
+"""
+
+    (finding,) = linted(text)
+
+    assert finding.message.endswith("spec: Required value")
