@@ -1,7 +1,9 @@
 """What one pod gets: gathered, resolved again whenever the result changes, and its files on disk.
 
 - ``gather``, ``gather_users``, ``gather_files``: what a pod's configuration is made from, and who
-  may use an object, asked once of a server or of manifests; and what lint looks at
+  may use an object, asked once of a server or of manifests
+- ``gather_objects``, ``gather_many_objects``: ConfigMaps and Secrets by name, of one pod or of many
+- ``gather_lint``, ``gather_existence``: what lint looks at
 - ``gather_why``, ``gather_why_targets``, ``gather_why_files``: pods, workloads and what it takes to
   say why they do not run
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change

@@ -25,7 +25,7 @@ LONGEST_USE: Final = timedelta(hours=24)
 LAST_PART: Final = 0.2  # of a token's life, in which it is renewed
 MOST_JITTER: Final = 10.0  # seconds
 RETRY: Final = 15.0
-"""Seconds until a request that failed is tried again."""
+"""Seconds until a request that failed, or brought a token that is old already, is tried again."""
 
 
 class IssuedToken(Protocol):
@@ -161,13 +161,15 @@ class ServiceAccountTokens:
 
     def _keep(self, key: TokenKey, issued: IssuedToken) -> _Kept:
         ends = issued.expiration_timestamp
-        # A server may give a token a longer life than was asked for, and tells only its end.
-        begun = min(ends - timedelta(seconds=key.seconds), self._clock.now())
+        # A server may give a token a longer or a shorter life than was asked for, and tells only
+        # its end.
+        begun = self._clock.now()
         jitter = timedelta(seconds=MOST_JITTER * self._chance())
         late = ends - (ends - begun) * LAST_PART
         kept = _Kept(issued.token, ends, min(late, begun + LONGEST_USE) - jitter)
         self._kept[key] = kept
-        self._retry_at.pop(key, None)
+        # One that is to be renewed already would be asked for again and again without a pause.
+        self._retry_at[key] = begun + timedelta(seconds=RETRY)
         return kept
 
     def _drop(self, key: TokenKey) -> None:

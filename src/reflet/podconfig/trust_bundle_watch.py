@@ -1,8 +1,8 @@
 """The ClusterTrustBundles of a cluster, watched once somebody needs them.
 
 Most clusters have none, and most pods want none: until the first one does, nothing is asked of
-the server, and a server without them is asked again once a minute at most.  Which bundles a
-volume shows is ``resolution.volumes.trust_bundles``.
+the server, and a server without them is asked again once a minute at most, as long as somebody
+wants them.  Which bundles a volume shows is ``resolution.volumes.trust_bundles``.
 
 Upstream: pkg/kubelet/clustertrustbundle/clustertrustbundle_manager.go, LazyInformerManager
 """
@@ -29,8 +29,9 @@ from reflet.resolution.volumes.trust_bundles import (
     TrustBundle,
     trust_bundle_of,
 )
+from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.tasks import Failure
+from reflet.runtime.tasks import Failure, TaskOwner
 
 SYNC_TIMEOUT: Final = 10.0
 """Seconds that whoever asks first waits for the first list, as in the kubelet."""
@@ -43,7 +44,8 @@ class TrustBundles:
     """The trust bundles that *client* can read, while the context is open.
 
     ``read`` begins to watch; from then on *on_change* is called, and must not wait, whenever a
-    bundle changes.  Belongs to one event loop.
+    bundle changes, and whenever a look may bring more than the last one did.  Belongs to one event
+    loop.
     """
 
     def __init__(
@@ -61,8 +63,12 @@ class TrustBundles:
         self._mirror: Mirror[AnyObject] | None = None
         self._ask_again_at: float | None = None
         self._failure: Exception | None = None
+        self._retries = Backoff(reset_after=None, clock=self._clock)
+        self._tasks = TaskOwner("trust bundles")
+        self._telling: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        await self._closing.enter_async_context(self._tasks)
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
@@ -75,9 +81,11 @@ class TrustBundles:
                 if self._mirror is None:
                     await self._open()
         except RefletError as error:
+            self._tell_in(self._retries.next_delay)
             return error
         mirror = self._mirror
         if mirror is None:
+            self._tell_in(lambda: ASK_AGAIN)
             return None
         if not mirror.is_synced:
             return RefletError(f"{NOT_SYNCED} ({self._failure})" if self._failure else NOT_SYNCED)
@@ -96,9 +104,26 @@ class TrustBundles:
         mirror.add_handler(self._changed, name="trust bundles")
         # Before the wait: whoever is cancelled in it has opened it all the same.
         self._mirror = await self._closing.enter_async_context(mirror)
+        # Ends before the mirror does, for which it waits.
+        tasks = await self._closing.enter_async_context(TaskOwner("first list of trust bundles"))
+        tasks.start(self._tell_of_first(mirror), name="first list of trust bundles")
         # Without success it goes on trying, and tells when it has them.
         with suppress(NotSynced, Forbidden):
             await mirror.synced(timeout=SYNC_TIMEOUT, fail_on=(Forbidden,))
+
+    async def _tell_of_first(self, mirror: Mirror[AnyObject]) -> None:
+        await mirror.synced()
+        self.on_change()  # of a list with nothing in it nobody else would hear
+
+    def _tell_in(self, delay: Callable[[], float]) -> None:
+        """Have whoever wants bundles look again after a while: nobody else would tell them."""
+        if self._telling is None:
+            self._telling = self._tasks.start(self._tell(delay()), name="another look")
+
+    async def _tell(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._telling = None
+        self.on_change()
 
     def _changed(self, _: Any) -> None:
         self.on_change()

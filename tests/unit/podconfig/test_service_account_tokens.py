@@ -103,6 +103,26 @@ async def test_a_token_with_a_longer_life_than_asked_for_is_renewed_by_its_real_
     assert clock.monotonic() == 0
 
 
+async def test_a_token_with_a_shorter_life_than_asked_for_is_renewed_by_its_real_end() -> None:
+    _, desk, tokens = desk_and_tokens()
+    desk.life = lambda _: HOUR
+    year = TokenKey("shop", "builder", "", 365 * DAY, ("web-0", "u-1"))
+
+    await tokens.get(year)
+
+    assert tokens.due_in([year]) == 0.8 * HOUR
+
+
+@pytest.mark.parametrize("life", [5, -HOUR])
+async def test_a_token_that_is_old_when_it_comes_is_not_renewed_at_once(life: float) -> None:
+    _, desk, tokens = desk_and_tokens(chance=1.0)
+    desk.life = lambda _: life  # or so it seems to a machine whose clock is fast
+
+    await tokens.get(KEY)
+
+    assert tokens.due_in([KEY]) == RETRY
+
+
 async def test_while_it_cannot_be_renewed_the_old_token_is_good_until_it_ends() -> None:
     clock, desk, tokens = desk_and_tokens()
     await tokens.get(KEY)

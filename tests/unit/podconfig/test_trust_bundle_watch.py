@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -21,7 +22,7 @@ from reflet.podconfig.trust_bundle_watch import (
     list_trust_bundles,
 )
 from reflet.resolution.volumes.trust_bundles import TrustBundle
-from reflet.testing.scripted_source import ScriptedSource
+from reflet.testing.scripted_source import After, Quiet, ScriptedSource, bookmark
 from reflet.testing.virtual_time import VirtualClock
 
 pytestmark = pytest.mark.virtual_time
@@ -97,6 +98,59 @@ async def test_a_server_that_does_not_answer_is_an_error_and_asked_again_at_once
 
     assert [str(each) for each in answers] == ["away", "away"]
     assert client.looks == 2
+
+
+class Reader:
+    """Reads, and reads again whenever it is told to."""
+
+    def __init__(self, bundles: TrustBundles) -> None:
+        self._bundles = bundles
+        self._told = asyncio.Event()
+        bundles.on_change = self._told.set
+        self.answers: list[str] = []
+
+    async def run(self) -> None:
+        while True:
+            self._told.clear()
+            answer = str(await self._bundles.read())
+            if answer not in self.answers[-1:]:
+                self.answers.append(answer)
+            await self._told.wait()
+
+
+async def answers_in_an_hour(client: PaperClient, then: Callable[[], None]) -> list[str]:
+    async with bundles_of(client) as bundles:
+        reader = Reader(bundles)
+        reading = asyncio.create_task(reader.run())
+        await asyncio.sleep(2 * ASK_AGAIN)
+        then()
+        await asyncio.sleep(3600)
+        reading.cancel()
+        await asyncio.wait({reading})
+    return reader.answers
+
+
+@pytest.mark.parametrize("at_first", [TransportError("away"), ()])
+async def test_whoever_wants_them_is_told_to_look_again(at_first: Any) -> None:
+    end = bookmark("1", ends_initial_events=True)
+    client = PaperClient(watches=[[end, Quiet.HEALTHY]])
+    client.served = at_first
+
+    def serve() -> None:
+        client.served = (BUNDLES,)
+
+    answers = await answers_in_an_hour(client, serve)
+
+    assert answers == ["away" if at_first else "None", "()"]
+
+
+async def test_whoever_waited_for_the_first_list_is_told_of_an_empty_one() -> None:
+    end = bookmark("1", ends_initial_events=True)
+    client = PaperClient(BUNDLES, watches=[[After(60), end, Quiet.HEALTHY]])
+
+    answers = await answers_in_an_hour(client, lambda: None)
+
+    assert answers == ["ClusterTrustBundle informer has not yet synced", "()"]
 
 
 async def test_whoever_may_not_read_them_is_told_why() -> None:
