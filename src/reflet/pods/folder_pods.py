@@ -9,6 +9,7 @@ Upstream: pkg/kubelet/config/file.go, sourceFile; pkg/kubelet/config/common.go, 
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -35,22 +36,27 @@ UID_LENGTH: Final = 32  # hexadecimal digits
 logger = logging.getLogger(__name__)
 
 _Stamp = tuple[int, int, int]
+_SHORTAGES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file as it was read last: when it was written, and the pods in it."""
+    """A file as it was read last: when it was written, and the pods in it.
 
-    stamp: _Stamp
-    pods: tuple[Pod, ...]
+    Without a stamp it is read again at the next look; *problem* is why it could not be read.
+    """
+
+    stamp: _Stamp | None = None
+    pods: tuple[Pod, ...] = ()
+    problem: str = ""
 
 
 class FolderPods:
     """The pods in the files of a folder, ``.yaml``, ``.yml`` and ``.json``, hidden ones left out.
 
     Looks at the folder *every* so many seconds.  A file that cannot be read, or holds no valid
-    manifest, is reported once and keeps the pods that it had before; a folder that is not there
-    is empty.
+    manifest, is reported once and keeps the pods that it had before; the former is tried again at
+    each look.  A folder that is not there is empty; one that cannot be looked at is as it was.
 
     A pod without a namespace is in *namespace*.  One without a uid gets one, the same each time.
 
@@ -91,7 +97,13 @@ class FolderPods:
         is_first_look = True
         while True:
             # In a thread: the folder may be on a machine that does not answer.
-            files = await asyncio.to_thread(self._read, files)
+            try:
+                files = await asyncio.to_thread(self._read, files)
+            except OSError as error:
+                # What cannot be seen, for want of descriptors for one, is not gone.
+                self._complain(error)
+                await self._clock.sleep(self._every)
+                continue
             there = {PodKey.of(pod): pod for file in files.values() for pod in file.pods}
             for key, pod in known.items():
                 if key not in there:
@@ -110,29 +122,30 @@ class FolderPods:
         return None if self._folder.is_dir() else f"there is no folder {self._folder}"
 
     def _read(self, before: dict[Path, _File]) -> dict[Path, _File]:
-        """Look at the folder, and read what has changed."""
+        """Look at the folder, and read what has changed; OSError when that cannot be done now."""
         files: dict[Path, _File] = {}
         for path, stamp in self._stamps():
-            last = before.get(path)
-            if last is not None and last.stamp == stamp:
-                files[path] = last
-                continue
-            try:
-                pods = tuple(self._pods_in(path))
-            except (OSError, RefletError) as error:
-                logger.warning("%s is left as it was: %s", path, error)
-                pods = () if last is None else last.pods
-            files[path] = _File(stamp, pods)
+            last = before.get(path, _File())
+            is_known = stamp is not None and last.stamp == stamp
+            files[path] = last if is_known else self._file(path, stamp, last)
         return files
 
-    def _stamps(self) -> Iterator[tuple[Path, _Stamp]]:
+    def _file(self, path: Path, stamp: _Stamp | None, last: _File) -> _File:
+        try:
+            return _File(stamp, tuple(self._pods_in(path)))
+        except (OSError, RefletError) as error:
+            if isinstance(error, OSError) and error.errno in _SHORTAGES:
+                raise
+            problem = str(error)
+            if problem != last.problem or last.stamp is not None:
+                logger.warning("%s is left as it was: %s", path, problem)
+            return _File(None if isinstance(error, OSError) else stamp, last.pods, problem)
+
+    def _stamps(self) -> Iterator[tuple[Path, _Stamp | None]]:
         try:
             paths = sorted(self._folder.iterdir())
-        except OSError as error:
-            problem = f"cannot read the folder {self._folder}: {error.strerror}"
-            if problem != self._complained:
-                logger.warning("%s", problem)
-            self._complained = problem
+        except (FileNotFoundError, NotADirectoryError) as error:
+            self._complain(error)
             return
         self._complained = None
         for path in paths:
@@ -140,9 +153,18 @@ class FolderPods:
                 continue
             try:
                 status = path.stat()
-            except OSError:
+            except FileNotFoundError:
                 continue  # it has just gone
-            yield path, (status.st_mtime_ns, status.st_size, status.st_ino)
+            except OSError:
+                yield path, None
+            else:
+                yield path, (status.st_mtime_ns, status.st_size, status.st_ino)
+
+    def _complain(self, error: OSError) -> None:
+        problem = f"cannot read the folder {self._folder}: {error.strerror}"
+        if problem != self._complained:
+            logger.warning("%s", problem)
+        self._complained = problem
 
     def _pods_in(self, path: Path) -> Iterator[Pod]:
         for manifest in read_manifests(path.read_bytes(), source=str(path)):

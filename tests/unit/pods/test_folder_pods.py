@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,72 @@ async def test_a_folder_that_is_not_there_is_empty(
 
     assert (first, again, len(pods._read(again))) == ({}, {}, 1)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+class Refusing:
+    """Refuses a call of the system as often as it is told to."""
+
+    def __init__(self, call: Callable[[Path], Any], refusal: OSError) -> None:
+        self._call = call
+        self._refusal = refusal
+        self.times = 0
+
+    def __call__(self, path: Path) -> Any:
+        if self.times:
+            self.times -= 1
+            raise self._refusal
+        return self._call(path)
+
+
+def refusing(patch: pytest.MonkeyPatch, call: str, number: int) -> Refusing:
+    made = Refusing(getattr(Path, call), OSError(number, os.strerror(number)))
+
+    def called(path: Path) -> Any:
+        return made(path)
+
+    patch.setattr(Path, call, called)
+    return made
+
+
+async def test_a_file_that_could_not_be_read_is_read_once_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(tmp_path / "a.yaml", SIMPLE, moment=1)
+    reading = refusing(monkeypatch, "read_bytes", errno.EACCES)
+    reading.times = 3
+    async with news_of(tmp_path) as news:
+        seen = await anext(news)
+
+    assert seen.pod.metadata.name == "web"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+@pytest.mark.parametrize("call", ["iterdir", "stat", "read_bytes"])
+async def test_pods_go_on_while_their_folder_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    path = tmp_path / "a.yaml"
+    write(path, SIMPLE, moment=1)
+    refused = refusing(monkeypatch, call, errno.EMFILE)
+    async with news_of(tmp_path) as news:
+        await anext(news)
+        refused.times = 3
+        write(path, SIMPLE.replace("app:1", "app:2"), moment=2)
+        changed = await anext(news)
+
+    assert isinstance(changed, PodSeen)
+    assert changed.pod.spec.containers[0].image == "app:2"
+
+
+async def test_not_all_pods_were_seen_while_descriptors_are_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.yaml", SIMPLE, moment=1)
+    refusing(monkeypatch, "read_bytes", errno.EMFILE).times = 1
+    async with aclosing(FolderPods(tmp_path, clock=VirtualClock()).news()) as news:
+        first = await anext(news)
+
+    assert isinstance(first, PodSeen)
 
 
 async def test_static_pods_are_those_of_their_node(tmp_path: Path) -> None:
