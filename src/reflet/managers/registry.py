@@ -87,10 +87,6 @@ class PodRegistry:
         """The registered pods that refer to an object."""
         return tuple(self._users.get((namespace, name), ()))
 
-    def names_used_by(self, pod: Pod) -> frozenset[str]:
-        """The names that the registered pod refers to; none for one that is not registered."""
-        return frozenset(self._names.get(PodKey.of(pod), ()))
-
     def _release(self, key: PodKey, names: Iterable[str]) -> None:
         for name in names:
             users = self._users[key.namespace, name]

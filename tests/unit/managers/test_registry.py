@@ -90,4 +90,3 @@ def test_the_users_of_an_object_are_known() -> None:
 
     assert pods.pods_using("shop", "a") == (PodKey("shop", "job", "uid of job"),)
     assert [key.name for key in pods.pods_using("shop", "b")] == ["web"]
-    assert pods.names_used_by(pod("web")) == {"b"}
