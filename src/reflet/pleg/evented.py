@@ -6,8 +6,9 @@ until the next relist; and it is without the containers of earlier sandboxes.  A
 few milliseconds, and events of one pod that come together cost one look.
 
 The whole runtime is still relisted, every five minutes, and whenever the stream begins anew, for
-what was lost.  A stream that fails again and again gives way to the generic PLEG's pace, until
-there is one that brings events.
+what was lost; and every second while the runtime cannot tell what it was asked, or more pods are to
+be looked at than may wait.  A stream that fails again and again gives way to the generic PLEG's
+pace, until there is one that brings events.
 
 Upstream: pkg/kubelet/pleg/evented.go, EventedPLEG; pkg/kubelet/kubelet.go, eventedPlegRelistPeriod
 """
@@ -113,6 +114,7 @@ class EventedPleg(Pleg):
         self._generic = generic
         self._evented = evented
         self._repaced = asyncio.Event()
+        self._has_discarded = False  # a pod is to be looked at for which there was no room
         self._set_pace(evented)
         # Pods to look at once more, and when: in the order of time, as each comes last anew.
         self._afterwards: dict[str, float] = {}
@@ -146,6 +148,14 @@ class EventedPleg(Pleg):
             return f"EventedPLEG: pleg event channel capacity is full with {waiting} events"
         return super().why_unhealthy()
 
+    def request_relist(self, uid: str) -> bool:
+        """Have one pod looked at soon; where too many wait, all are listed within a second."""
+        is_taken = super().request_relist(uid)
+        if not is_taken:
+            self._has_discarded = True
+            self._relist_if_behind()
+        return is_taken
+
     # inside
 
     def _set_pace(self, pace: Pace) -> None:
@@ -155,7 +165,28 @@ class EventedPleg(Pleg):
 
     async def _rest(self) -> None:
         self._repaced.clear()
-        await came_within(self._repaced, self._period, clock=self._clock)
+        # However many pods the runtime fails for, it is not listed more often than this.
+        await self._clock.sleep(self._generic.period)
+        if not self._is_behind:  # no event will come for what it could not tell
+            left = max(0.0, self._period - self._generic.period)
+            await came_within(self._repaced, left, clock=self._clock)
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._listing_fails or self._has_discarded or bool(self._to_reinspect)
+
+    async def _relist(self, began: float) -> None:
+        self._has_discarded = False
+        await super()._relist(began)
+        self._relist_if_behind()
+
+    async def _look_at(self, uid: str, began: float) -> None:
+        await super()._look_at(uid, began)
+        self._relist_if_behind()
+
+    def _relist_if_behind(self) -> None:
+        if self._is_behind:
+            self._repaced.set()
 
     async def _follow_events(self) -> None:
         """Read the stream, and open it again when it ends, at an ever slower pace."""

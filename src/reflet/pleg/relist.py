@@ -233,6 +233,7 @@ class Pleg:
         try:
             pod = await self._runtime.find_pod(uid)
         except Exception as error:  # noqa: BLE001 - a runtime's own; the next relist asks again
+            self._to_reinspect.add(uid)
             self._metrics.failed("pod")
             logger.warning("pod %s could not be looked at: %s", uid, error)
             return

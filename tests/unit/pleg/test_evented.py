@@ -3,75 +3,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 
 import pytest
 
 from reflet.errors import RpcUnavailable, RpcUnimplemented
-from reflet.pleg.evented import EventedPleg
-from reflet.pleg.runtime_status import EventedRuntime, RuntimeEvent, RuntimePod
-from reflet.pleg.status_cache import Inspection, StatusCache
-from reflet.runtime.metrics import MemoryMetrics
-from tests.pod_runtime import FakeRuntime, pod
-
-RUNNING = pod("p", {"c": "running"}, {"s": "running"})
-EXITED = pod("p", {"c": "exited"}, {"s": "running"})
-AT = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class FakeEventedRuntime(FakeRuntime):
-    """Sends what a test puts into ``stream``; an exception ends it."""
-
-    def __init__(self, *pods: RuntimePod) -> None:
-        super().__init__(*pods)
-        self.stream: asyncio.Queue[RuntimeEvent | Exception] = asyncio.Queue()
-        self.opened = 0
-        self.refusal: Exception | None = None
-
-    def notify(self, uid: str = "p", container: str = "c") -> None:
-        self.stream.put_nowait(RuntimeEvent(uid=uid, container_id=container, at=AT))
-
-    def fail(self) -> None:
-        self.stream.put_nowait(RpcUnavailable("Unavailable", "gone"))
-
-    @asynccontextmanager
-    async def events(self) -> AsyncIterator[AsyncIterator[RuntimeEvent]]:
-        self.opened += 1
-        if self.refusal is not None:
-            raise self.refusal
-        yield self._read()
-
-    async def _read(self) -> AsyncIterator[RuntimeEvent]:
-        while True:
-            event = await self.stream.get()
-            if isinstance(event, Exception):
-                raise event
-            yield event
-
-
-class Scene:
-    """A runtime with events, a cache, and the loop between them, in virtual time."""
-
-    def __init__(self, *pods: RuntimePod, event_capacity: int = 100) -> None:
-        self.runtime = FakeEventedRuntime(*pods)
-        self.cache = StatusCache()
-        self.metrics = MemoryMetrics()
-        self.pleg = EventedPleg(
-            self.runtime, self.cache, metrics=self.metrics, event_capacity=event_capacity
-        )
-
-    async def settle(self) -> None:
-        """Let everything happen that takes no time."""
-        for _ in range(20):
-            await asyncio.sleep(0)
-
-    def told(self) -> list[str]:
-        return [f"{each.type} {each.container_id}" for each in self.pleg.events.take_all()]
-
-    def relists(self) -> int:
-        return self.runtime.asked.count("list")
+from reflet.pleg.runtime_status import EventedRuntime
+from reflet.pleg.status_cache import Inspection
+from tests.unit.pleg.evented_scene import EXITED, RUNNING, FakeEventedRuntime, Scene
 
 
 async def test_a_runtime_with_events_fits_by_its_shape_alone() -> None:
@@ -301,7 +239,8 @@ async def test_who_waits_while_the_runtime_fails_has_it_asked_again() -> None:
     loop = asyncio.get_running_loop()
     async with scene.pleg:
         await asyncio.sleep(30)
-        scene.runtime.failures["find p"] = RpcUnavailable("Unavailable", "gone")
+        for question in ("find p", "list"):
+            scene.runtime.failures[question] = RpcUnavailable("Unavailable", "gone")
         asked = loop.time()
         waiting = asyncio.create_task(scene.cache.newer_than("p", asked))
         await asyncio.sleep(7)
@@ -345,19 +284,6 @@ async def test_it_is_unhealthy_after_ten_minutes_without_a_relist() -> None:
         assert scene.pleg.why_unhealthy() == (
             "pleg was last seen active 14m59s ago; threshold is 10m0s"
         )
-
-
-@pytest.mark.virtual_time
-async def test_it_is_unhealthy_when_nobody_takes_the_events() -> None:
-    scene = Scene(pod("p", {str(number): "running" for number in range(5)}), event_capacity=5)
-    async with scene.pleg:
-        await scene.settle()
-        assert scene.pleg.why_unhealthy() == (
-            "EventedPLEG: pleg event channel capacity is full with 5 events"
-        )
-        scene.told()
-
-        assert scene.pleg.healthy()
 
 
 @pytest.mark.virtual_time
