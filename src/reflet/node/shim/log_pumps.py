@@ -19,6 +19,10 @@ STREAMS: Final = ("stdout", "stderr")
 AT_ONCE: Final = 64 * 1024  # bytes, what a pipe holds
 MOST_ROUNDS: Final = 64  # reads of what is left at the end, which is more than any pipe holds
 
+_ROOM: Final = memoryview(bytearray(AT_ONCE))
+"""Where everything is read to, by the one thread of a shim: a read takes no more memory than what
+there is to read, and a shim that is short of it still finishes its logs."""
+
 
 @final
 class LogPump:
@@ -68,13 +72,15 @@ class LogPump:
 
     def finish(self) -> None:
         """Write what is left and remove the pipes."""
-        for descriptor in tuple(self._cutters):
-            # Somebody who still writes must not keep us here for ever.
-            for _ in range(MOST_ROUNDS):
-                if not self._read(descriptor):
-                    break
-            self._cutters[descriptor].finish()
-        self.close()
+        try:
+            for descriptor in tuple(self._cutters):
+                # Somebody who still writes must not keep us here for ever.
+                for _ in range(MOST_ROUNDS):
+                    if not self._read(descriptor):
+                        break
+                self._cutters[descriptor].finish()
+        finally:
+            self.close()
         for path in self._pipes.values():
             path.unlink(missing_ok=True)
 
@@ -88,7 +94,7 @@ class LogPump:
 
     def _read(self, descriptor: int) -> bool:
         try:
-            data = os.read(descriptor, AT_ONCE)
+            data = _read(descriptor)
         except BlockingIOError:
             return False
         if data:
@@ -125,5 +131,9 @@ class CommandOutput:
 
     def _read(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            while data := os.read(self._reading, AT_ONCE):
+            while data := _read(self._reading):
                 self._kept += data[: self._most - len(self._kept)]
+
+
+def _read(descriptor: int) -> bytes:
+    return bytes(_ROOM[: os.readv(descriptor, (_ROOM,))])

@@ -24,6 +24,7 @@ from reflet.node.shim import protocol
 from reflet.node.shim.shim import Shim
 from reflet.node.shim.shim_socket import socket_path
 from reflet.processes.process_table import refuse_inspection
+from reflet.processes.program import system_words
 from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
 from reflet.runtime.permanent_tasks import TaskEnded
 from reflet.runtime.tasks import TaskOwner
@@ -115,6 +116,8 @@ class ShimService:
             told = protocol.Answered(number, await self._shim.answer(request))
         except (RefletError, OSError) as error:
             told = protocol.Declined(number, str(error))
+        except MemoryError as error:
+            told = protocol.Declined(number, f"the shim is {system_words(error)}")
         except (KeyError, TypeError, ValueError) as error:
             # An environment that cannot be one, for example; the text may hold a part of it.
             name = type(request).__name__

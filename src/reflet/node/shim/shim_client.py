@@ -48,8 +48,8 @@ A = TypeVar("A", bound=protocol.Message)
 class ShimClient:
     """Asks the shim whose files are in *folder*; starts one when there is none.
 
-    *on_ended* is told the uid of a pod of which a container has ended, and every uid again is
-    unknown after the shim was lost: then *on_lost* is called once the new one answers.
+    *on_ended* is told the uid of a pod of which a container has ended.  Nobody was told while the
+    line to the shim was lost: *on_lost* is called once it answers again, or another one does.
     Leaving the context leaves the shim and the containers as they are; ``stop`` ends it.
     """
 
@@ -211,7 +211,7 @@ class ShimClient:
             raise ShimUnavailable(
                 "the shim has been stopped"
                 if self._stopping.is_set()
-                else "the shim is away; another one is being started"
+                else "the shim is away; it is looked for, and started if there is none"
             )
         number = next(self._numbers)
         answer: asyncio.Future[ShimAnswer] = asyncio.get_running_loop().create_future()
@@ -222,7 +222,7 @@ class ShimClient:
             async with asyncio.timeout(None if takes is None else takes + ANSWER_TIMEOUT):
                 return await answer
         except ConnectionError as error:
-            raise ShimUnavailable(f"the shim was lost: {error}") from error
+            raise ShimUnavailable(f"the line to the shim was lost: {error}") from error
         except TimeoutError as error:
             what = type(request).__name__
             raise ShimUnavailable(f"the shim did not answer {what} in time") from error
@@ -235,6 +235,8 @@ class ShimClient:
                 reader, writer = await self._connected()
                 try:
                     await self._read(reader, writer)
+                    if self._writer is None:
+                        raise ShimUnavailable("it ended the line without a greeting")
                 finally:
                     self._writer = None
                     self._is_up.clear()
@@ -251,7 +253,7 @@ class ShimClient:
                 continue
             self._problem = ""
             if not self._stopping.is_set():
-                logger.warning("the shim was lost; the containers go on, and another one begins")
+                logger.warning("the line to the shim is lost; the containers go on")
         await asyncio.Event().wait()  # told to stop: until the line is closed nothing is to be done
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -303,7 +305,7 @@ class ShimClient:
             logger.warning("the line to the shim broke: %s", error)
 
     def _greeted(self, greeting: protocol.Greeting, writer: asyncio.StreamWriter) -> None:
-        self.pid = greeting.pid
+        before, self.pid = self.pid, greeting.pid
         if greeting.version != protocol.VERSION:
             raise ShimUnavailable(
                 f"the shim {self.pid} speaks version {greeting.version}, and this agent "
@@ -312,8 +314,10 @@ class ShimClient:
         self._writer = writer
         self._is_up.set()
         self._is_down.clear()
-        is_another, self._was_up = self._was_up, True
-        if is_another:
+        is_back, self._was_up = self._was_up, True
+        if is_back:
+            who = "the same shim" if self.pid == before else "another shim"
+            logger.info("%s answers, process %d", who, self.pid)
             self._on_lost()
 
     def _waiting(self, number: int) -> asyncio.Future[ShimAnswer] | None:
@@ -323,7 +327,7 @@ class ShimClient:
     def _fail_pending(self) -> None:
         for answer in self._pending.values():
             if not answer.done():
-                answer.set_exception(ShimUnavailable("the shim was lost"))
+                answer.set_exception(ShimUnavailable("the line to the shim was lost"))
 
 
 def _unexpected(answer: ShimAnswer) -> ShimUnavailable:

@@ -3,12 +3,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from reflet.node.shim import log_pumps
 from reflet.node.shim.log_files import LogFile
-from reflet.node.shim.log_pumps import STREAMS, LogPump
+from reflet.node.shim.log_pumps import AT_ONCE, STREAMS, LogPump
 
 
 def pump_in(folder: Path) -> LogPump:
@@ -84,7 +86,7 @@ async def test_somebody_who_never_stops_writing_does_not_keep_the_end_from_comin
     pump = pump_in(tmp_path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "read", lambda *_: b"and another thing\n")
+        patch.setattr(log_pumps, "_read", lambda _: b"and another thing\n")
         pump.finish()
 
     assert texts(tmp_path)[0] == "stdout F and another thing"
@@ -111,3 +113,34 @@ async def test_a_pump_that_cannot_have_all_its_pipes_keeps_none(
 
     # The log's own is closed, too.
     assert len(os.listdir("/proc/self/fd")) == before - 1  # noqa: PTH208 - as above
+
+
+async def test_an_end_that_lacks_memory_lets_go_of_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: int) -> bytes:
+        raise MemoryError
+
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - how many
+    pump = pump_in(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(log_pumps, "_read", fails)
+        with pytest.raises(MemoryError):
+            pump.finish()
+
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - as above
+
+
+def test_a_read_takes_no_more_memory_than_what_there_is_to_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"a few words\n")
+    tracemalloc.start()
+    try:
+        data, most = log_pumps._read(reading), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        os.close(reading)
+        os.close(writing)
+
+    assert data == b"a few words\n"
+    assert most < AT_ONCE

@@ -24,6 +24,7 @@ from reflet.node.shim.protocol import (
     ShimAnswer,
     ShimRefused,
     SignalContainer,
+    StopContainer,
     StopShim,
     Told,
 )
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.virtual_time
 
 
 class FakeShim:
-    """Has done whatever is asked, but removes nothing and stumbles over commands."""
+    """Has done whatever is asked, but removes nothing, stumbles over commands, lacks memory."""
 
     def __init__(self) -> None:
         self.has_work = False
@@ -58,6 +59,8 @@ class FakeShim:
                 raise ShimRefused("the shim removes nothing")
             case ExecSync(arguments=arguments):
                 raise KeyError(arguments)
+            case StopContainer():
+                raise MemoryError
             case _:
                 return Done(did=True)
 
@@ -130,6 +133,13 @@ async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
         answer = await agent.ask(1, RemoveContainer("c1"))
 
     assert answer == Declined(1, "the shim removes nothing")
+
+
+async def test_what_lacks_memory_is_refused_at_once(tmp_path: Path) -> None:
+    async with serving(tmp_path) as stage, stage.agent() as agent:
+        answer = await agent.ask(1, StopContainer("c1", 2.0))
+
+    assert answer == Declined(1, "the shim is out of memory")
 
 
 async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(

@@ -164,7 +164,10 @@ async def test_the_end_of_a_container_is_told_by_its_pod(tmp_path: Path) -> None
 
 
 @pytest.mark.virtual_time
-async def test_a_shim_that_is_lost_fails_who_waits_and_is_found_again(tmp_path: Path) -> None:
+async def test_a_shim_that_is_lost_fails_who_waits_and_is_found_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     found = asyncio.Event()
     async with (
         shim_in(tmp_path) as shim,
@@ -173,11 +176,13 @@ async def test_a_shim_that_is_lost_fails_who_waits_and_is_found_again(tmp_path: 
         asking = asyncio.create_task(client.listed())
         await asyncio.sleep(1.0)
         shim.hang_up()
-        with pytest.raises(ShimUnavailable, match="the shim was lost"):
+        with pytest.raises(ShimUnavailable, match="the line to the shim was lost"):
             await asking
         await found.wait()
 
         assert (client.is_connected, shim.greeted) == (True, 2)
+    # Whoever reads the log of an agent asks first whether that was one shim or two.
+    assert f"the same shim answers, process {client.pid}" in caplog.messages
 
 
 @pytest.mark.virtual_time
@@ -200,6 +205,27 @@ async def test_a_shim_of_another_version_is_told_and_not_pestered(tmp_path: Path
                 pass
 
     assert shim.greeted <= STARTUP_TIMEOUT + 1
+
+
+@pytest.mark.parametrize("words", [b"", b"nonsense\n"])
+@pytest.mark.virtual_time
+async def test_a_shim_that_hangs_up_without_a_greeting_is_not_pestered(
+    tmp_path: Path, words: bytes
+) -> None:
+    greeted = 0
+
+    def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal greeted
+        greeted += 1
+        writer.write(words)
+        writer.close()
+
+    async with await asyncio.start_unix_server(hang_up, socket_path(tmp_path)):
+        with pytest.raises(ShimUnavailable, match="ended the line without a greeting"):
+            async with ShimClient(tmp_path):
+                pass
+
+    assert greeted <= STARTUP_TIMEOUT + 1
 
 
 @pytest.mark.virtual_time
