@@ -86,6 +86,10 @@ class ContainerRuntime(PodRuntime, Protocol):
         """Why the runtime cannot be asked now, None when it can."""
         ...
 
+    def network_problem(self) -> str | None:
+        """Why no sandbox can have a network now, None when one can, as far as is known."""
+        ...
+
     async def up(self) -> None:
         """Return when the runtime can be asked; raises when that takes too long."""
         ...

@@ -105,6 +105,9 @@ class ProcessRuntime:
         """Why the shim cannot be asked now."""
         return None if self._shim.is_connected else "the shim is away"
 
+    def network_problem(self) -> None:
+        """Processes have the network of the machine."""
+
     async def up(self) -> None:
         """Return when the shim can be asked; ShimUnavailable when that takes too long."""
         await self._shim.up()

@@ -157,6 +157,10 @@ class CriContainerRuntime:
         """Why the runtime is not ready, in the kubelet's words."""
         return self._health.problem()
 
+    def network_problem(self) -> str | None:
+        """Why the network is not ready, in the kubelet's words."""
+        return self._health.network_problem
+
     async def up(self) -> None:
         """Return when the runtime answers."""
         await self._service.version()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from reflet.node.server.port_forward_service import asked_ports
 from reflet.node.server.stream_channels import AskedStreams, StreamPlaces, asked_streams
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
+from reflet.runtime.sockets import abort
 from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
 from reflet.transport.upgrades.byte_streams import ByteStream, SocketBytes
 from reflet.transport.upgrades.channels import STDERR, STDIN, STDOUT
@@ -93,7 +95,7 @@ class StreamProxy:
             if status != 101:
                 return await _refused(status, answered, reader, writer)
         except BaseException:
-            writer.transport.abort()
+            abort(writer.transport)
             raise
         target = SocketBytes(reader, writer, "the runtime")
         back = tuple((name, answered[name]) for name in _HANDED_BACK if name in answered)
@@ -102,7 +104,7 @@ class StreamProxy:
             with self._places.place() as has_place:
                 await (_exchange(line, target) if has_place else target.close())
 
-        return Upgrade(back, serve)
+        return Upgrade(back, serve, give_up=partial(abort, writer.transport))
 
 
 class CriStreams:

@@ -1,10 +1,12 @@
 """This agent's Node on the API server: made or taken over, and its status kept true.
 
 The status is looked at every ten seconds and written when it has changed, else every five minutes:
-that the agent is alive is what its lease says.  A Node that somebody deletes is made again.  What
-is written is ``node_status``.
+that the agent is alive is what its lease says.  In the first two minutes a node that is not ready
+yet does not wait for the next look.  A Node that somebody deletes is made again.  What is written
+is ``node_status``.
 
-Upstream: pkg/kubelet/kubelet_node_status.go, registerWithAPIServer and syncNodeStatus.
+Upstream: pkg/kubelet/kubelet_node_status.go, registerWithAPIServer, syncNodeStatus and
+fastNodeStatusUpdate.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from reflet.runtime.clock import Clock, SystemClock
 
 LOOK_EVERY: Final = 10.0  # seconds; the kubelet's nodeStatusUpdateFrequency
 TELL_EVERY: Final = 300.0  # seconds; the kubelet's nodeStatusReportFrequency
+LOOK_FAST: Final = 0.1  # seconds between looks of a node that is about to be ready
+FAST_FOR: Final = 120.0  # seconds; the kubelet's nodeReadyGracePeriod
 
 logger = logging.getLogger(__name__)
 
@@ -50,9 +54,10 @@ class NodeRegistration:
         self._folder = folder
         self._not_ready = not_ready
         self._clock = clock or SystemClock()
-        self._backoff = Backoff(clock=self._clock)
+        self._backoff = Backoff(first=0.1, ceiling=7.0, clock=self._clock)
         self._told: dict[str, Any] | None = None
         self._told_at = 0.0
+        self._why: str | None = None
         self.node: Node | None = None
         self.registered = asyncio.Event()
 
@@ -99,6 +104,7 @@ class NodeRegistration:
     async def run(self) -> None:
         """Report the node's status whenever it changes, and now and then, until cancelled."""
         fails = False
+        fast_until = self._clock.monotonic() + FAST_FOR
         while True:
             try:
                 await self.report()
@@ -108,11 +114,21 @@ class NodeRegistration:
                 fails = True
             else:
                 fails = False
-            await self._clock.sleep(LOOK_EVERY)
+            await self._rest(fast_until)
 
     async def report(self, *, not_ready: str | None = None) -> None:
         """Tell the status, if that is worth a request; *not_ready* overrides what is asked."""
-        why = not_ready or self._not_ready()
+        if await self._tell(not_ready):
+            return
+        logger.warning("node %s was deleted; it is registered again", self._facts.name)
+        self._told = None
+        await self.register()
+        # What was made has no status, and a node without one gets no pods.
+        await self._tell(not_ready)
+
+    async def _tell(self, not_ready: str | None) -> bool:
+        """Tell the status, if that is worth a request; False when there is no such node."""
+        why = self._why = not_ready or self._not_ready()
         status = node_status(
             self._facts,
             read_pressure(self._folder),
@@ -122,17 +138,27 @@ class NodeRegistration:
         )
         now = self._clock.monotonic()
         if not is_worth_telling(self._told, status) and now - self._told_at < TELL_EVERY:
-            return
+            return True
         try:
             self.node = await self._nodes.patch(
                 self._facts.name, {"status": status}, PatchType.STRATEGIC, subresource="status"
             )
         except NotFound:
-            logger.warning("node %s was deleted; it is registered again", self._facts.name)
-            self._told = None
-            await self.register()
-            return
+            return False
         self._told, self._told_at = status, now
+        return True
+
+    async def _rest(self, fast_until: float) -> None:
+        """Wait for the next look, or at the start until what kept the node from being ready ended.
+
+        The first report often comes before the first relist: pods would wait for ten seconds.
+        """
+        ends = self._clock.monotonic() + LOOK_EVERY
+        while self._why is not None and self._clock.monotonic() < min(fast_until, ends):
+            await self._clock.sleep(LOOK_FAST)
+            if self._not_ready() is None:
+                return
+        await self._clock.sleep(max(0.0, ends - self._clock.monotonic()))
 
     async def _make(self) -> Node:
         try:

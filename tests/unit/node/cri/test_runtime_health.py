@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from reflet.cri.messages.service import RuntimeCondition
@@ -30,9 +32,26 @@ async def test_a_network_that_is_not_ready_is_told_in_the_kubelets_words() -> No
 
     await health.look()
 
-    assert health.problem() == (
-        "container runtime network not ready: NetworkReady=false reason:NoCni message:no plugin"
-    )
+    words = "NetworkReady=false reason:NoCni message:no plugin"
+    assert health.problem() == f"container runtime network not ready: {words}"
+    assert health.network_problem == health.problem()
+
+
+async def test_a_network_that_gets_ready_at_the_start_is_seen_at_once() -> None:
+    cri = PaperCri()
+    cri.conditions = (READY[0],)
+    health = RuntimeHealth(cri.runtime, clock=VirtualClock())
+    running = asyncio.create_task(health.run())
+    await passing(1)
+    before = health.problem()
+    cri.conditions = READY
+    await passing(0.5)
+    now = health.problem()
+    running.cancel()
+    await asyncio.wait((running,))
+
+    assert before is not None
+    assert now is None
 
 
 async def test_a_runtime_that_does_not_answer_for_a_while_is_down() -> None:

@@ -103,6 +103,22 @@ async def test_a_client_that_leaves_ends_the_stream_of_the_runtime() -> None:
         await ended.wait()
 
 
+async def test_a_client_that_left_before_the_answer_ends_the_stream_of_the_runtime() -> None:
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(AGREED)
+        await reader.read()
+        ended.set()
+
+    async with streaming(serve) as proxy:
+        answer = await proxy.answer(QUESTION)
+        assert isinstance(answer, Upgrade)
+        answer.give_up()
+        await ended.wait()
+
+
 async def test_a_refusal_of_the_runtime_is_handed_on() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

@@ -19,7 +19,12 @@ from reflet.errors import (
 )
 from reflet.node.identity import node_registration
 from reflet.node.identity.machine import Pressure, read_machine, read_pressure
-from reflet.node.identity.node_registration import LOOK_EVERY, TELL_EVERY, NodeRegistration
+from reflet.node.identity.node_registration import (
+    FAST_FOR,
+    LOOK_EVERY,
+    TELL_EVERY,
+    NodeRegistration,
+)
 from reflet.node.identity.node_status import NodeFacts
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.fake_cluster import FakeCluster
@@ -99,6 +104,19 @@ async def test_a_server_that_is_away_is_asked_until_it_answers(
     assert node.metadata.name == "worker-1"
 
 
+async def test_a_server_that_is_away_is_asked_every_quarter_of_a_minute(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    cluster.failures.extend([ConnectionRefused("away")] * 1000)
+    registering = asyncio.create_task(registration_on(cluster, tmp_path).register())
+    for _ in range(40):
+        left = len(cluster.failures)
+        await asyncio.sleep(15)
+        assert len(cluster.failures) < left
+    cluster.failures.clear()
+
+    await registering
+
+
 async def test_who_may_not_be_a_node_says_so(tmp_path: Path) -> None:
     cluster = FakeCluster()
     cluster.failures.append(Forbidden("no nodes for you", code=403))
@@ -153,6 +171,54 @@ async def test_a_change_is_told_at_the_next_look(tmp_path: Path) -> None:
     assert readiness(cluster) == [("True", "reflet is ready"), ("False", "the shim is away")]
 
 
+def ready_after(seconds: float) -> Callable[[], str | None]:
+    began = asyncio.get_running_loop().time()
+    return lambda: (
+        None if asyncio.get_running_loop().time() - began >= seconds else "pleg has yet to be"
+    )
+
+
+async def test_a_node_that_is_ready_just_after_its_first_report_says_so_at_once(
+    tmp_path: Path,
+) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path, ready_after(0.5))
+    await registration.register()
+
+    await running(registration, 1)
+
+    assert readiness(cluster) == [("False", "pleg has yet to be"), ("True", "reflet is ready")]
+
+
+async def test_a_node_that_was_not_ready_for_two_minutes_waits_for_the_next_look(
+    tmp_path: Path,
+) -> None:
+    cluster = FakeCluster()
+    late = FAST_FOR + 1
+    registration = registration_on(cluster, tmp_path, ready_after(late))
+    await registration.register()
+
+    await running(registration, late + 1)
+    before = readiness(cluster)
+    await running(registration, LOOK_EVERY)
+
+    assert before == [("False", "pleg has yet to be")]
+    assert readiness(cluster)[-1] == ("True", "reflet is ready")
+
+
+async def test_a_server_that_is_away_while_a_node_gets_ready_is_asked_once_more_for_that(
+    tmp_path: Path,
+) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path, ready_after(0.5))
+    await registration.register()
+    cluster.failures.extend([ConnectionRefused("away")] * 100)
+
+    await running(registration, 2 * LOOK_EVERY + 1)
+
+    assert 100 - len(cluster.failures) == 4
+
+
 async def test_the_agent_can_say_that_it_stops(tmp_path: Path) -> None:
     cluster = FakeCluster()
     registration = registration_on(cluster, tmp_path)
@@ -164,13 +230,15 @@ async def test_the_agent_can_say_that_it_stops(tmp_path: Path) -> None:
     assert readiness(cluster)[-1] == ("False", "the agent was told to stop")
 
 
-async def test_a_node_that_was_deleted_is_registered_again_and_told_of(tmp_path: Path) -> None:
+async def test_a_node_that_was_deleted_is_registered_again_and_told_of_at_once(
+    tmp_path: Path,
+) -> None:
     cluster = FakeCluster()
     registration = registration_on(cluster, tmp_path)
     await registration.register()
     cluster.objects.clear()
 
-    await running(registration, 2 * LOOK_EVERY)
+    await running(registration, 1)
 
     assert verbs(cluster) == ["create", "patch", "create", "patch"]
 
