@@ -21,6 +21,7 @@ What is decided, in pure code:
 
 What is done:
 
+- ``sandboxes``: whether a pod needs another sandbox, and starting it
 - ``starting``: starting a container, and how long a crash holds it back (CrashLoopBackOff)
 - ``killing``: ending containers: grace period, preStop hooks, order
 - ``dry_run``: what is done instead where nothing may be run

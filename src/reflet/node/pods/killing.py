@@ -92,6 +92,8 @@ class Killer:
                 told = tasks.create_task(shorter.wait(), name="shorter grace period")
                 await asyncio.wait((*ending, told), return_when=asyncio.FIRST_COMPLETED)
                 told.cancel()
+            for task in ending:
+                task.cancel()  # nothing runs any more, and it may wait for a hook for long
 
     async def kill_container(
         self, pod: Pod, container: RuntimeContainerStatus, grace: float, *, why: str = ""

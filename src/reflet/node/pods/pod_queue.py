@@ -63,9 +63,12 @@ class PodQueue:
         """Sync although nothing happens, after a while."""
         self.again_in(self._resync)
 
-    def retry(self) -> None:
-        """Sync again because something failed, after the back-off."""
-        self.again_in(self._retry)
+    def retry(self, seconds: float | None = None) -> None:
+        """Sync again because something failed, after the usual back-off or so many *seconds*.
+
+        The back-off is the longest.
+        """
+        self.again_in(self._retry if seconds is None else min(seconds, self._retry))
 
     def again_in(self, seconds: float) -> None:
         """Sync in so many seconds, or by chance a little later; an earlier moment stays."""
@@ -78,10 +81,13 @@ class PodQueue:
             self._at = moment
 
     async def next(self) -> Due:
-        """Wait until something is due, and take it off the queue, its moment too."""
+        """Wait until something is due, and take it off the queue; with a sync its moment, too."""
         left = None if self._at is None else max(0.0, self._at - self._clock.monotonic())
         if not await came_within(self._wake, left, clock=self._clock):
             self._due.sync = self._due.by_clock = True
         self._wake.clear()
-        due, self._due, self._at = self._due, Due(), None
+        due, self._due = self._due, Due()
+        if due.sync:
+            # Only a sync says anew when the next one is due: a refresh knows of no deadline.
+            self._at = None
         return due

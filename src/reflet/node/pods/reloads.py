@@ -87,12 +87,16 @@ async def outdated(runtime: ContainerRuntime, pod: Pod) -> set[str]:
 
 
 class PodReloads:
-    """The reloads of one pod."""
+    """The reloads of one pod.
+
+    A signal that cannot be sent is due at the next reload, whatever that is for.
+    """
 
     def __init__(self, runtime: ContainerRuntime, events: NodeEvents) -> None:
         self._runtime = runtime
         self._events = events
         self._mistake_told = ""
+        self._to_signal: set[str] = set()
 
     async def reload(
         self, before: ResolvedPod | None, now: ResolvedPod, written: Written
@@ -106,18 +110,20 @@ class PodReloads:
                     self._events.of_pod(pod, WARNING, "InvalidAnnotation", mistake)
                 return frozenset()
             case SendSignal(number=number):
-                await self._signal(pod, users_of(pod, written.changed), number)
+                self._to_signal.update(users_of(pod, written.changed))
+                await self._signal(pod, number)
                 return frozenset()
             case Restart():
                 others = set() if before is None else _with_other_variables(before, now)
                 return frozenset((*users_of(pod, written.changed), *others))
 
-    async def _signal(self, pod: Pod, names: tuple[str, ...], number: int) -> None:
-        if not names:
+    async def _signal(self, pod: Pod, number: int) -> None:
+        if not self._to_signal:
             return
         for record in await self._runtime.records(pod.metadata.uid):
-            if record.name in names and record.state is RuntimeState.RUNNING:
+            if record.name in self._to_signal and record.state is RuntimeState.RUNNING:
                 await self._runtime.signal(record.id, number)
+                self._to_signal.discard(record.name)
                 self._events.of_pod(
                     pod,
                     NORMAL,
@@ -125,6 +131,7 @@ class PodReloads:
                     f"Sent signal {number} to container {record.name}: its files have changed",
                     container=record.name,
                 )
+        self._to_signal.clear()  # who does not run yet begins with the new files
 
 
 def _with_other_variables(before: ResolvedPod, now: ResolvedPod) -> set[str]:

@@ -21,6 +21,7 @@ from reflet.node.pods.restart_policy import NEVER, ON_FAILURE, has_succeeded, po
 from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeStatus
 
+NETWORK_RETRY: Final = 1.0  # seconds; the kubelet's backOffOnTransientErrorPeriod
 CHANGED: Final = "Pod sandbox changed, it will be killed and re-created."
 
 
@@ -45,7 +46,18 @@ def seen_anew(pod: Pod, seen: RuntimeStatus) -> RuntimeStatus:
 
 
 class SandboxFailed(RefletError):
-    """A sandbox could not be started, and an event has said why."""
+    """A sandbox could not be started, and an event has said why.
+
+    ``retry_after`` is in how many seconds it may be tried again, None for the usual back-off.
+    """
+
+    retry_after: float | None = None
+
+
+class NetworkNotReady(SandboxFailed):
+    """There is no network for a sandbox yet, and an event has said so; it may be there soon."""
+
+    retry_after = NETWORK_RETRY
 
 
 class PodSandboxes:
@@ -63,6 +75,11 @@ class PodSandboxes:
 
         Raises SandboxFailed, after an event, when none could be started.
         """
+        why = None if pod.spec.host_network else self._runtime.network_problem()
+        if why is not None:
+            message = f"network is not ready: {why}"
+            self._events.of_pod(pod, WARNING, "NetworkNotReady", message)
+            raise NetworkNotReady(message)
         if seen.sandboxes:
             self._events.of_pod(pod, NORMAL, "SandboxChanged", CHANGED)
             await self._stopper.stop_all(pod, seen)

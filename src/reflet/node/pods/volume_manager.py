@@ -5,7 +5,8 @@ changed; the latter touches only volumes whose contents are others than before. 
 ended is unregistered in ``release``, as the kubelet does in SyncTerminatedPod, so that nobody
 watches ConfigMaps and Secrets for it any more.  How a volume is written is ``pod_volumes``.
 
-Upstream: pkg/kubelet/volumemanager/volume_manager.go, WaitForAttachAndMount.
+Upstream: pkg/kubelet/volumemanager/volume_manager.go, WaitForAttachAndMount;
+pkg/util/goroutinemap/exponentialbackoff/exponential_backoff.go.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes, Written
 from reflet.node.pods.reloads import PodReloads
 from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.runtime.backoff import Backoff
 from reflet.runtime.metrics import Metrics
 from reflet.runtime.threads import in_thread
 
+FIRST_RETRY: Final = 0.5  # seconds; the kubelet's initialDurationBeforeRetry
+LONGEST_RETRY: Final = 122.0  # seconds; its maxDurationBeforeRetry
 OnWritten = Callable[[Pod, frozenset[str]], None]
 """Is told which volumes of a pod have just got new contents."""
 
@@ -63,6 +68,13 @@ class VolumeManager:
         self._on_written = on_written
         self.resolved: ResolvedPod | None = None
         self.is_mounted = False
+        self._retries = Backoff(
+            first=FIRST_RETRY, ceiling=LONGEST_RETRY, jitter=0.0, reset_after=None
+        )
+
+    def next_retry(self) -> float:
+        """Seconds until what could not be written may be tried again."""
+        return self._retries.next_delay()
 
     async def register(self, pod: Pod, wake: Callable[[], None]) -> None:
         """Have everything that the pod refers to kept, and *wake* called when it changes."""
@@ -100,9 +112,13 @@ class VolumeManager:
         await in_thread(lambda: self._volumes.clear(pod.metadata.uid), executor=self._disk)
 
     async def _deliver(self, resolved: ResolvedPod, write: Callable[[], Written]) -> Delivered:
-        before, self.resolved = self.resolved, resolved
+        before = self.resolved
         written = await in_thread(write, executor=self._disk)
+        # Only now: of what could not even be tried, the next time is to say what is new.
+        self.resolved = resolved
         self.is_mounted = not written.errors
+        if not written.errors:
+            self._retries.reset()
         if written.changed:
             self._metrics.count("reflet_node_refreshes_total")
             self._on_written(resolved.pod, written.changed)

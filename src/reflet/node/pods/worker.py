@@ -137,6 +137,11 @@ class PodWorker:
         """The pod as it was last seen."""
         return self._pod
 
+    @property
+    def is_vanishing(self) -> bool:
+        """Whether the pod ends, or has ended, whatever is still said of it."""
+        return self._phase is WorkerPhase.ORPHANED or self._phase is WorkerPhase.FINISHED
+
     # News
 
     def update(self, pod: Pod) -> None:
@@ -201,8 +206,8 @@ class PodWorker:
             try:
                 await self._step(due)
                 result = "done"
-            except SandboxFailed:
-                self._queue.retry()
+            except SandboxFailed as error:
+                self._queue.retry(error.retry_after)
                 result = "failed"
             except Exception as error:
                 if can_pass(error):
@@ -326,7 +331,7 @@ class PodWorker:
         if not written.errors:
             return True
         tell_failed_mounts(self._events, pod, written.errors)
-        self._queue.retry()
+        self._queue.retry(self._volumes.next_retry())
         return False
 
     def _take(self, pod: Pod, delivered: Delivered) -> Written:

@@ -222,6 +222,8 @@ class PodWorkers:
         self._metrics = metrics
         self._workers: dict[str, PodWorker] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
+        # Those that came back, from a file for one, while their worker still ends them.
+        self._to_run_again: dict[str, Pod] = {}
         self._pods = pods or PodManager()
         self._is_stopped = False
 
@@ -269,6 +271,7 @@ class PodWorkers:
                     self._seen(pod)
             case PodGone(pod=pod):
                 self._pods.remove(pod)
+                self._to_run_again.pop(pod.metadata.uid, None)
                 worker = self._workers.get(pod.metadata.uid)
                 if worker is not None:
                     worker.vanish()
@@ -314,7 +317,10 @@ class PodWorkers:
     def _seen(self, pod: Pod) -> None:
         worker = self._workers.get(pod.metadata.uid)
         if worker is not None:
-            worker.update(pod)
+            if worker.is_vanishing:
+                self._to_run_again[worker.uid] = pod
+            else:
+                worker.update(pod)
             return
         before = self.find(pod.metadata.namespace, pod.metadata.name)
         if before is not None:
@@ -325,7 +331,7 @@ class PodWorkers:
         worker = self._workers[pod.metadata.uid] = self._make(pod)
         name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
         task = self._running[worker.uid] = self._tasks.start(self._live(worker), name=name)
-        task.add_done_callback(lambda _: self._ended(worker))
+        task.add_done_callback(lambda task: self._ended(worker, task))
         self._count()
         return worker
 
@@ -340,10 +346,13 @@ class PodWorkers:
             await self._clock.sleep(self._retry)
             worker.look()
 
-    def _ended(self, worker: PodWorker) -> None:
+    def _ended(self, worker: PodWorker, task: asyncio.Task[None]) -> None:
         if self._workers.get(worker.uid) is worker and not self._is_stopped:
             del self._workers[worker.uid]
             del self._running[worker.uid]
+            again = self._to_run_again.pop(worker.uid, None)
+            if again is not None and not task.cancelled():
+                self._seen(again)
         self._count()
 
     def _count(self) -> None:

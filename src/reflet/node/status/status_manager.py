@@ -33,6 +33,7 @@ from reflet.runtime.metrics import NO_METRICS, Metrics
 
 WRITERS: Final = 4
 REFUSED_AGAIN: Final = 10.0  # seconds until what was refused is tried again, as the kubelet does
+LONGEST_PAUSE: Final = 7.0  # seconds, and by chance as much again, while the server is away
 OTHERS_FIELDS: Final = frozenset({"qosClass", "nominatedNodeName"})
 """Fields that the server and the scheduler write."""
 
@@ -163,7 +164,7 @@ class StatusManager:
         """
         uid = pod.metadata.uid
         await self.written(uid)
-        backoff = Backoff(clock=self._clock)
+        backoff = Backoff(ceiling=LONGEST_PAUSE, clock=self._clock)
         pods = self._cluster.resource(Pod, namespace=pod.metadata.namespace)
         while True:
             try:
@@ -191,7 +192,7 @@ class StatusManager:
         return written is not None and written[0] >= self._latest[uid].version
 
     async def _write_for_ever(self) -> None:
-        backoff = Backoff(clock=self._clock)
+        backoff = Backoff(ceiling=LONGEST_PAUSE, clock=self._clock)
         while True:
             uid = await self._line.get()
             try:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -14,10 +15,12 @@ from reflet.errors import (
     ConnectionRefused,
     CredentialsError,
     DecodeError,
+    Forbidden,
+    InternalError,
     ServiceUnavailable,
 )
 from reflet.node.pods.binding import PodBinder
-from reflet.testing.scripted_source import Quiet, ScriptedSource, added, bookmark
+from reflet.testing.scripted_source import After, Quiet, ScriptedSource, added, bookmark, deleted
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.pod_scenes import pod
 
@@ -27,12 +30,13 @@ pytestmark = pytest.mark.virtual_time
 class Bindings:
     """A server of unbound pods that takes bindings; ``failures`` are raised first."""
 
-    def __init__(self, *pods: Pod) -> None:
+    def __init__(self, *pods: Pod, later: Sequence[Any] = ()) -> None:
         self.source = ScriptedSource[Pod](
             watches=[
                 [
                     *map(added, pods),
                     bookmark("1", ends_initial_events=True, kind=Pod),
+                    *later,
                     Quiet.HEALTHY,
                 ]
             ]
@@ -40,14 +44,19 @@ class Bindings:
         self.bound: list[tuple[str, str]] = []
         self.bodies: list[dict[str, Any]] = []
         self.failures: deque[Exception] = deque()
+        self.refused = ""
+        self.asked = 0
 
     def resource(self, kind: type[Pod] | str, *, namespace: str, raw: bool = False) -> Any:
         return self if kind == "pods" else self.source
 
     async def create(self, body: dict[str, Any], *, name: str, subresource: str) -> None:
         assert subresource == "binding"
+        self.asked += 1
         if self.failures:
             raise self.failures.popleft()
+        if name == self.refused:
+            raise InternalError("a webhook is away", code=500)
         self.bound.append((name, body["target"]["name"]))
         self.bodies.append(body)
 
@@ -115,6 +124,7 @@ async def test_only_chosen_namespaces_are_served() -> None:
         DecodeError("garbled"),
         CredentialsError("no token"),
         OSError(errno.EMFILE, "Too many open files"),
+        Forbidden("the role is not bound yet", code=403),
     ],
 )
 async def test_a_pod_is_bound_when_the_server_is_back(failure: Exception) -> None:
@@ -123,7 +133,7 @@ async def test_a_pod_is_bound_when_the_server_is_back(failure: Exception) -> Non
 
     await bind(server, 120.0)
 
-    assert [name for name, _ in server.bound] == ["one", "two"]
+    assert sorted(name for name, _ in server.bound) == ["one", "two"]
 
 
 async def test_a_pod_that_another_was_faster_with_is_left_to_them() -> None:
@@ -133,3 +143,25 @@ async def test_a_pod_that_another_was_faster_with_is_left_to_them() -> None:
     await bind(server, 120.0)
 
     assert [name for name, _ in server.bound] == ["two"]
+
+
+async def test_a_pod_that_cannot_be_bound_holds_up_no_other() -> None:
+    server = Bindings(named("one"), named("two"))
+    server.refused = "one"
+
+    await bind(server)
+
+    assert [name for name, _ in server.bound] == ["two"]
+
+
+async def test_a_pod_that_is_gone_is_not_bound_any_more() -> None:
+    gone = named("one", metadata={"resourceVersion": "2"})
+    server = Bindings(named("one"), later=[After(1.0), deleted(gone)])
+    server.refused = "one"
+    binding = asyncio.create_task(bind(server, 600.0))
+    await asyncio.sleep(2.0)
+    asked = server.asked
+
+    await binding
+
+    assert server.asked == asked

@@ -271,11 +271,14 @@ async def test_a_hook_runs_once_however_often_the_end_is_hastened() -> None:
         del versions[0]
         shorter.set()
 
-    asyncio.get_running_loop().call_later(5, hasten)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    loop.call_later(5, hasten)
     await parts.killer().kill_leaving_pod(lambda: versions[0], seen(life()), shorter)
 
     assert len(parts.handlers.asked) == 1
     assert parts.runtime.ends[0] == Ended("main-0", 15, 2)
+    assert loop.time() - began == 15
 
 
 @pytest.mark.virtual_time

@@ -104,10 +104,19 @@ async def test_again_is_by_chance_a_little_later_and_never_sooner(
 async def test_whoever_asks_before_the_moment_takes_it_off_as_well() -> None:
     queue = await after_the_first()
     queue.by(7)
+    queue.ask_for_sync()
+
+    assert await timed(queue) == (Due(sync=True), 0)
+    assert await is_empty(queue)
+
+
+async def test_a_refresh_leaves_the_moment_of_the_next_sync_as_it_is() -> None:
+    queue = await after_the_first()
+    queue.by(7)
     queue.ask_for_refresh()
 
     assert await timed(queue) == (Due(refresh=True), 0)
-    assert await is_empty(queue)
+    assert await timed(queue) == (BY_CLOCK, 7)
 
 
 async def test_a_wait_that_was_given_up_loses_nothing() -> None:

@@ -8,8 +8,15 @@ import pytest
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.container_runtime import ContainerRuntime
+from reflet.node.pods import worker
 from reflet.node.pods.killing import ContainerStopper
-from reflet.node.pods.sandboxes import CHANGED, PodSandboxes, needs_sandbox, seen_anew
+from reflet.node.pods.sandboxes import (
+    CHANGED,
+    NetworkNotReady,
+    PodSandboxes,
+    needs_sandbox,
+    seen_anew,
+)
 from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import (
     RuntimeContainerStatus,
@@ -77,9 +84,13 @@ def test_in_another_sandbox_everything_begins_again_that_may(
 class Steps:
     """A runtime and a stopper that note what they are asked for; *failure* is of the start."""
 
-    def __init__(self, failure: RefletError | None = None) -> None:
+    def __init__(self, failure: RefletError | None = None, network: str | None = None) -> None:
         self.noted: list[str] = []
         self._failure = failure
+        self._network = network
+
+    def network_problem(self) -> str | None:
+        return self._network
 
     async def stop_all(self, _: Pod, __: RuntimeStatus) -> None:
         self.noted.append("containers")
@@ -118,6 +129,31 @@ async def test_a_sandbox_that_cannot_be_made_is_told_as_the_kubelet_does() -> No
         await sandboxes(steps, events).start(pod(), seen())
 
     assert events.told == [("FailedCreatePodSandBox", "Failed to create pod sandbox: no network")]
+
+
+async def test_without_a_network_no_sandbox_is_asked_for_but_on_the_hosts() -> None:
+    steps, events = Steps(network="no plugin"), PaperEvents()
+
+    with pytest.raises(NetworkNotReady):
+        await sandboxes(steps, events).start(pod(), seen(False, main=1))
+    await sandboxes(steps, events).start(pod(hostNetwork=True), seen())
+
+    assert steps.noted == ["new sandbox"]
+    assert events.told == [("NetworkNotReady", "network is not ready: no plugin")]
+
+
+@pytest.mark.virtual_time
+async def test_a_pod_looks_every_second_whether_there_is_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "needs_sandbox", lambda _: True)
+    async with paper_node(tmp_path) as node:
+        monkeypatch.setattr(node.runtime, "network_problem", lambda: "no plugin")
+        node.workers.take(PodSeen(stored_pod()))
+        await passing(60.0)
+
+    assert node.events.reasons.count("NetworkNotReady") > 30
+    assert node.shim.asked == []
 
 
 @pytest.mark.virtual_time

@@ -38,6 +38,10 @@ def mounting(*names: str, **fields: Any) -> Pod:
 
 
 WEB = mounting("settings")
+COLOR = {"name": "COLOR", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "color"}}}
+RESTARTING_FOR_VARIABLES = pod(
+    container(env=[COLOR]), metadata={"annotations": {"reflet.dev/on-change": "restart"}}
+)
 RESTARTING = mounting("settings", metadata={"annotations": {"reflet.dev/on-change": "restart"}})
 
 
@@ -82,6 +86,20 @@ class SlowVolumes(PodVolumes):
         self.has_begun.set()
         self.may_end.wait()
         return super().write(resolved)
+
+
+class FullVolumes(PodVolumes):
+    """Volumes that cannot be written for want of memory, the first times."""
+
+    def __init__(self, root: Path, *, times: int) -> None:
+        super().__init__(PodDirectories(root))
+        self._times = times
+
+    def rewrite(self, resolved: ResolvedPod, names: Collection[str]) -> Written:
+        if self._times:
+            self._times -= 1
+            raise MemoryError
+        return super().rewrite(resolved, names)
 
 
 async def test_what_was_resolved_is_written_and_remembered(tmp_path: Path) -> None:
@@ -233,6 +251,20 @@ async def test_a_change_says_which_containers_start_anew(tmp_path: Path) -> None
 
     assert (await files.rewrite(RESTARTING)).to_restart == {"main"}
     assert (await files.rewrite(RESTARTING)).to_restart == frozenset()
+
+
+async def test_a_change_that_could_not_be_written_at_first_is_one_the_next_time(
+    tmp_path: Path,
+) -> None:
+    short = FullVolumes(tmp_path, times=1)
+    node = PaperNode(tmp_path, settings(color="red"), volumes=short)
+    files = await files_of(node, RESTARTING_FOR_VARIABLES)
+    await files.write(RESTARTING_FOR_VARIABLES)
+    node.objects.put(settings(color="blue"))
+    with pytest.raises(MemoryError):
+        await files.rewrite(RESTARTING_FOR_VARIABLES)
+
+    assert (await files.rewrite(RESTARTING_FOR_VARIABLES)).to_restart == {"main"}
 
 
 async def test_nothing_starts_anew_where_nothing_is_run(tmp_path: Path) -> None:

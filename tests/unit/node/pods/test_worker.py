@@ -8,35 +8,21 @@ import pytest
 
 from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
-from reflet.node.pods.worker import PodWorker
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.pods.pod_sources import PodGone, PodSeen
-from tests.unit.node.paper_node import NOBODY, PaperNode, paper_node, passing, settings
+from tests.unit.node.paper_node import NOBODY, paper_node, passing, settings
 from tests.unit.node.paper_node import stored_pod as pod
 from tests.unit.node.pod_scenes import container
+from tests.unit.node.pods.worker_scenes import CONF, MOUNT, settled
 
 pytestmark = pytest.mark.virtual_time
 
-CONF = {"name": "conf", "configMap": {"name": "settings", "defaultMode": 0o644}}
-MOUNT = [{"name": "conf", "mountPath": "/etc/app"}]
 COLOR = {"name": "COLOR", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "color"}}}
 DELETED = {
     "deletionTimestamp": "2026-01-02T03:04:05Z",
     "deletionGracePeriodSeconds": 30,
     "finalizers": [],
 }
-
-
-def reloading(how: str) -> Pod:
-    return pod(
-        container(volumeMounts=MOUNT),
-        metadata={"annotations": {"reflet.dev/on-change": how}},
-        volumes=[CONF],
-    )
-
-
-def conf(node: PaperNode) -> str:
-    return (node.directories.volume("u1", "configMap", "conf") / "color").read_text()
 
 
 class Stumbling:
@@ -49,13 +35,6 @@ class Stumbling:
     def __call__(self, _: Pod) -> None:
         self.times += 1
         raise self._mistake
-
-
-async def settled(node: PaperNode, of: Pod, seconds: float = 5.0) -> PodWorker:
-    node.workers.take(PodSeen(of))
-    await passing(seconds)
-    (worker,) = node.workers.workers
-    return worker
 
 
 # Starting
@@ -115,17 +94,6 @@ async def test_a_missing_key_is_told_and_the_container_starts_when_it_is_there(
 
     assert waiting is not None
     assert waiting.reason == "CreateContainerConfigError"
-    assert node.shim.asked == ["start main 0"]
-
-
-async def test_a_volume_that_can_be_filled_at_last_starts_the_pod_at_once(tmp_path: Path) -> None:
-    async with paper_node(tmp_path, retry=600.0) as node:
-        await settled(node, pod(volumes=[CONF]))
-        before = (list(node.shim.asked), set(node.events.reasons))
-        node.objects.put(settings(color="red"))
-        await passing(2.0)
-
-    assert before == ([], {"FailedMount"})
     assert node.shim.asked == ["start main 0"]
 
 
@@ -200,6 +168,21 @@ async def test_an_edit_does_not_make_a_held_container_wait_longer(tmp_path: Path
         await passing(12.0)
 
     assert node.shim.asked[-1] == "start main 2"
+
+
+async def test_an_edit_gives_a_pod_no_more_time_than_its_deadline(tmp_path: Path) -> None:
+    async with paper_node(tmp_path, settings(color="red")) as node:
+        limited = pod(
+            container(volumeMounts=MOUNT),
+            volumes=[CONF],
+            activeDeadlineSeconds=20,
+            status={"startTime": node.clock.now().isoformat()},
+        )
+        await settled(node, limited)
+        node.objects.put(settings(color="blue"))
+        await passing(20.0)
+
+    assert node.shim.asked == ["start main 0", "end main 30"]
 
 
 async def test_a_pod_that_is_over_keeps_its_log_and_not_its_configuration(tmp_path: Path) -> None:
@@ -335,70 +318,6 @@ async def test_a_pod_is_looked_at_again_after_a_mistake_of_ours(tmp_path: Path) 
 
     assert before == ([], None)
     assert node.shim.asked == ["start main 0"]
-
-
-# Changes
-
-
-async def test_an_edit_reaches_the_files_and_restarts_nothing(tmp_path: Path) -> None:
-    async with paper_node(tmp_path, settings(color="red")) as node:
-        await settled(node, pod(container(volumeMounts=MOUNT), volumes=[CONF]))
-        node.objects.put(settings(color="blue"))
-        await passing(1.0)
-
-        assert conf(node) == "blue"
-    assert node.shim.asked == ["start main 0"]
-
-
-@pytest.mark.parametrize(
-    ("how", "asked"),
-    [("signal:HUP", ["signal main 1"]), ("restart", ["end main 30", "start main 1"])],
-)
-async def test_a_pod_can_ask_for_more_than_fresh_files(
-    tmp_path: Path, how: str, asked: list[str]
-) -> None:
-    async with paper_node(tmp_path, settings(color="red")) as node:
-        await settled(node, reloading(how))
-        node.objects.put(settings(color="blue"))
-        await passing(5.0)
-
-    assert node.shim.asked == ["start main 0", *asked]
-
-
-async def test_an_edit_of_nothing_that_the_pod_uses_signals_nobody(tmp_path: Path) -> None:
-    async with paper_node(tmp_path, settings(color="red")) as node:
-        await settled(node, reloading("signal:HUP"))
-        node.objects.put(settings(color="red"))
-        await passing(200.0)
-
-    assert node.shim.asked == ["start main 0"]
-
-
-async def test_an_annotation_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
-    async with paper_node(tmp_path, settings(color="red")) as node:
-        await settled(node, reloading("dance"), 200.0)
-
-    assert node.events.reasons.count("InvalidAnnotation") == 1
-
-
-async def test_another_command_ends_the_container_and_starts_it_anew(tmp_path: Path) -> None:
-    async with paper_node(tmp_path) as node:
-        await settled(node, pod())
-        node.workers.take(PodSeen(pod(container(command=["other"]))))
-        await passing(5.0)
-
-    assert node.shim.asked == ["start main 0", "end main 30", "start main 1"]
-    assert node.shim.orders[-1].arguments == ("other",)
-
-
-async def test_a_token_is_refreshed_before_it_ends(tmp_path: Path) -> None:
-    asked: list[float] = []
-    async with paper_node(tmp_path) as node:
-        node.objects.due = 20.0
-        node.objects.on_resolve = lambda _: asked.append(node.clock.monotonic())
-        await settled(node, pod(), 30.0)
-
-    assert any(20.0 <= moment < 25.0 for moment in asked)
 
 
 # Promises

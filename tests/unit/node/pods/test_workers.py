@@ -101,6 +101,36 @@ async def test_a_pod_whose_name_another_one_has_now_is_ended(tmp_path: Path) -> 
     assert node.statuses.forgotten == ["u1"]
 
 
+async def test_a_pod_that_comes_back_while_it_ends_is_run_again(tmp_path: Path) -> None:
+    async with paper_node(tmp_path) as node:
+        node.workers.take(PodSeen(pod()))
+        await passing(2.0)
+        node.shim.takes = 10.0
+        node.workers.take(PodGone(pod()))
+        await passing(2.0)
+        node.workers.take(PodSeen(pod()))
+        await passing(20.0)
+
+        assert len(node.workers) == 1
+    assert node.shim.asked == ["start main 0", "end main 30", "start main 0"]
+
+
+async def test_a_pod_that_comes_back_and_goes_again_while_it_ends_is_not_run(
+    tmp_path: Path,
+) -> None:
+    async with paper_node(tmp_path) as node:
+        node.workers.take(PodSeen(pod()))
+        await passing(2.0)
+        node.shim.takes = 10.0
+        for news in (PodGone(pod()), PodSeen(pod()), PodGone(pod())):
+            node.workers.take(news)
+            await passing(2.0)
+        await passing(20.0)
+
+        assert len(node.workers) == 0
+    assert node.shim.asked == ["start main 0", "end main 30"]
+
+
 async def left_by_an_earlier_life(node: PaperNode) -> None:
     of = pod(terminationGracePeriodSeconds=7)
     node.workers.take(PodSeen(of))

@@ -166,6 +166,21 @@ async def test_a_pod_goes_when_the_server_is_back(failure: Exception) -> None:
 
 
 @pytest.mark.virtual_time
+async def test_a_server_that_is_away_is_asked_every_quarter_of_a_minute_to_let_a_pod_go() -> None:
+    cluster = FakeCluster()
+    cluster.failures.extend([ConnectionRefused("away")] * 1000)
+    async with reporting(cluster) as reporter:
+        finishing = asyncio.create_task(reporter.finish(pod()))
+        for _ in range(40):
+            left = len(cluster.failures)
+            await asyncio.sleep(15)
+            assert len(cluster.failures) < left
+        cluster.failures.clear()
+
+        await finishing
+
+
+@pytest.mark.virtual_time
 @pytest.mark.parametrize("refusal", [NotFound("gone", code=404), Conflict("uid", code=409)])
 async def test_what_can_never_be_written_is_not_tried_again(refusal: Any) -> None:
     cluster = FakeCluster()
