@@ -69,9 +69,11 @@ class RunningPlay:
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
-        await self._tasks.__aexit__(*failure)
-        for resource in list(self.view.resources.values()):
-            await self.leave(resource)
+        try:
+            await self._tasks.__aexit__(*failure)
+        finally:
+            for resource in list(self.view.resources.values()):
+                await self.leave(resource)
 
     async def mirror(self, resource: Resource) -> Mirror[Any]:
         """The mirror of a resource, one for all who ask."""
