@@ -92,6 +92,7 @@ DOWNLOADS_LESS: Final = {
     "unique-filenames": "the original downloads at each event, and once more before a deletion",
 }
 
+BEGUN: Final = b"sidecar is ready"
 SCRIPT: Final = '#!/bin/sh\necho ran >> "@LOG@"\necho to-stdout\nexit @CODE@\n'
 
 
@@ -277,7 +278,9 @@ def live_apart(stage: Stage, scenario: Document) -> None:
 
             def is_over(name: str = step["snap"]) -> bool:
                 seen = stage.look(running=process.poll() is None, code=process.returncode)
-                return complaints(scenario, {name: seen}, only=name) == []
+                # What comes before the start is over would be a part of it.
+                has_begun = not seen["running"] or BEGUN in log.read_bytes()
+                return has_begun and complaints(scenario, {name: seen}, only=name) == []
 
             until(is_over)
             stage.snap(step["snap"], running=process.poll() is None, code=process.returncode)

@@ -120,7 +120,7 @@ class Downloads:
         missing = dict(wanted)
         while True:
             results = await asyncio.gather(
-                *(self._one(owner, path, each) for path, each in missing.items())
+                *(self._one_or_none(owner, path, each) for path, each in missing.items())
             )
             fetched.update(zip(missing, results, strict=True))
             self.pending.discard(owner)
@@ -134,6 +134,15 @@ class Downloads:
                 missing = dict(wanted)
             else:
                 return
+
+    async def _one_or_none(self, owner: Owner, path: str, wanted: Download) -> str | bytes | None:
+        try:
+            return await self._one(owner, path, wanted)
+        except Exception as error:  # noqa: BLE001 - whoever waits for it must not wait for ever
+            # Neither its words nor its traceback: either may show the address.
+            logger.error("%s of %s is not downloaded: %s", path, owner, type(error).__name__)
+            self._metrics.count("reflet_sidecar_downloads_total", outcome="failed")
+            return None
 
     async def _one(self, owner: Owner, path: str, wanted: Download) -> str | bytes | None:
         # The address of a Secret is a value of it.

@@ -2,7 +2,8 @@
 
 A watch is a reflector's: it resumes where it broke, lists again only when it must, and backs off.
 A named object that may not be watched is got every SLEEP_TIME seconds instead, with the right to
-``get`` alone.
+``get`` alone; where that was refused too and then allowed, all rights came late, and a watch is
+tried once more.
 """
 
 from __future__ import annotations
@@ -135,6 +136,14 @@ class ObjectStream:
         self.apply(Replaced(items, ""))
 
     async def _watch_or_poll(self) -> None:
+        while True:
+            await self._watch_until_refused()
+            logger.info("%s may not be watched: it is got every SLEEP_TIME", self.objects)
+            await self._poll(until_allowed=True)
+            self._refused.clear()
+            self._answered_at = None
+
+    async def _watch_until_refused(self) -> None:
         watching = asyncio.ensure_future(self._reflector.run())
         refused = asyncio.ensure_future(self._refused.wait())
         try:
@@ -143,12 +152,11 @@ class ObjectStream:
             for task in (watching, refused):
                 task.cancel()
             await asyncio.wait((watching, refused))
-        if self._refused.is_set():
-            logger.info("%s may not be watched: it is got every SLEEP_TIME", self.objects)
-            await self._poll()
-        watching.result()
+        if not self._refused.is_set():
+            watching.result()
 
-    async def _poll(self) -> None:
+    async def _poll(self, *, until_allowed: bool = False) -> None:
+        """Ask again and again; with *until_allowed* until it is allowed and was not before."""
         backoff = Backoff(
             first=self._pause,
             ceiling=max(self._pause, LONGEST_BACKOFF),
@@ -156,14 +164,19 @@ class ObjectStream:
             reset_after=None,
             clock=self._clock,
         )
+        was_forbidden = False
         while True:
             try:
                 await self.read_once()
                 backoff.reset()
                 pause = max(float(self._settings.sleep_time), SHORTEST_PAUSE)
             except RefletError as error:
+                was_forbidden = isinstance(error, Forbidden) or was_forbidden
                 self._failed(error)
                 pause = backoff.next_delay()
+            else:
+                if until_allowed and was_forbidden:
+                    return
             await self._clock.sleep(pause)
 
     @property

@@ -15,9 +15,13 @@ LONGEST_DELAY: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ReloadCall:
-    """One reload; *asks_url* is false for the files of the start with REQ_SKIP_INIT."""
+    """One reload; *asks_url* is false for the files of the start with REQ_SKIP_INIT.
+
+    *runs_script* is false when script and signal have had their turn.
+    """
 
     asks_url: bool = True
+    runs_script: bool = True
 
 
 @dataclass(slots=True)

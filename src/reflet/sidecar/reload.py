@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from reflet.errors import TransportError
@@ -56,6 +57,7 @@ class Reloader:
         self._metrics = metrics
         self._owed = OwedReloads(settings.reload_debounce)
         self._changed = asyncio.Event()
+        self._at_hand: ReloadCall | None = None
         self._is_asking = False
         self._is_working = False
 
@@ -76,20 +78,29 @@ class Reloader:
         self._changed.set()
 
     async def run(self) -> None:
-        """Make reloads as they become due, until cancelled."""
+        """Make reloads as they become due, until cancelled.
+
+        One that failed because the machine ran out of something is finished by the next ``run``.
+        """
         while True:
-            await self._until_due()
+            if self._at_hand is None:
+                await self._until_due()
+                self._at_hand = self._owed.take()
             self._is_working = True
-            await self.reload(self._owed.take())
+            await self.reload(self._at_hand)
+            self._at_hand = None
             self._is_working = False
 
     async def reload(self, call: ReloadCall, *, is_last: bool = False) -> None:
         """Make one reload; with *is_last* there is one series of tries, and no more."""
         settings = self._settings
-        if settings.script:
-            await self._run_script()
-        if settings.reload_signal is not None:
-            self._signal()
+        if call.runs_script:
+            if settings.script:
+                await self._run_script()
+            if settings.reload_signal is not None:
+                self._signal()
+            if self._at_hand is not None:
+                self._at_hand = replace(call, runs_script=False)
         # What was not answered is asked for still, whatever this call is about.
         self._is_asking = bool(settings.req_url) and (call.asks_url or self._is_asking)
         if self._is_asking:

@@ -109,7 +109,7 @@ class Sidecar:
         self._tasks = TaskOwner("sidecar")
         self._downloads = Downloads(settings, web, self._tasks, login, clock=clock, metrics=metrics)
         self._reloader = Reloader(settings, web, login, clock=clock, metrics=metrics)
-        self._permanent = PermanentTasks(clock=clock)
+        self._permanent = PermanentTasks(clock=clock, on_end=self._stream_news.set)
         self._ready: dict[Owner, Mapping[str, Content]] = {}
         self._unwritten: dict[str, Unwritten] = {}
         self._contested: frozenset[str] = frozenset()
@@ -291,6 +291,7 @@ class Sidecar:
     # Files
 
     async def _write(self) -> None:
+        self._news.set()  # a life before may have failed over what it had taken
         while True:
             await came_within(self._news, self._seconds_to_wait(), clock=self._clock)
             self._is_writing = True
@@ -373,8 +374,8 @@ class Sidecar:
             self._retry_at = None
             await self._publish(tuple(self._unwritten))
         if self._resync_at is not None and now >= self._resync_at:
-            self._resync_at = now + self._settings.resync_every
             touched = await in_thread(self._publisher.touched)
+            self._resync_at = now + self._settings.resync_every
             for rank, _ in enumerate(self._streams):
                 for owner in self._inbox.known(rank):
                     logger.debug("Looked at the files of %s", owner)
@@ -399,10 +400,12 @@ class Sidecar:
             logger.info("Initial sync complete, sidecar is ready.")
 
     def _seconds_to_wait(self) -> float | None:
+        now = self._clock.monotonic()
         times = [each for each in (self._retry_at, self._resync_at) if each is not None]
-        if not self._is_started:
+        # Once it is over, it is news alone that the start still waits for.
+        if not self._is_started and now < self._download_until:
             times.append(self._download_until)
-        return max(0.0, min(times) - self._clock.monotonic()) if times else None
+        return max(0.0, min(times) - now) if times else None
 
     @property
     def _longest_silence(self) -> float:

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from reflet.errors import TransportError
 from reflet.runtime.clock import SystemClock
 from reflet.sidecar.file_owners import Owner, OwnerTable
 from reflet.sidecar.files.publishing import Publisher
@@ -75,7 +74,7 @@ class Disk:
 class ScriptedWeb(WebClient):
     """Answers requests in order, and the last answer for ever."""
 
-    def __init__(self, *answers: WebAnswer | TransportError) -> None:
+    def __init__(self, *answers: WebAnswer | Exception) -> None:
         super().__init__(timeout=1, environ={})
         self._answers = list(answers) or [GOOD]
         self.asked: list[tuple[float, WebRequest]] = []
@@ -90,7 +89,7 @@ class ScriptedWeb(WebClient):
     ) -> WebAnswer:
         self.asked.append((asyncio.get_running_loop().time(), request))
         answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
-        if isinstance(answer, TransportError):
+        if isinstance(answer, Exception):
             for seconds in self.paused:
                 assert pause is not None
                 await pause(seconds)

@@ -11,6 +11,7 @@ import pytest
 from reflet.errors import ConnectionRefused
 from reflet.runtime.clock import SystemClock
 from reflet.runtime.metrics import MemoryMetrics
+from reflet.runtime.permanent_tasks import NO_THREAD
 from reflet.runtime.tasks import TaskOwner
 from reflet.sidecar.downloads import FIRST_PAUSE, Downloads, Fetched, retry_policy
 from reflet.sidecar.targets import Download
@@ -74,6 +75,18 @@ async def test_what_fails_is_told_and_tried_again_until_it_comes() -> None:
 
     assert came == [{"/out/d": None}, {"/out/d": None}, {"/out/d": "at last"}]
     assert web.times[1] >= FIRST_PAUSE
+
+
+async def test_what_a_machine_without_threads_could_not_fetch_is_tried_again_too() -> None:
+    web = ScriptedWeb(RuntimeError(NO_THREAD), page(b"at last"))
+    came: list[Fetched] = []
+    async with downloads(web) as made:
+        made.fetch(A, WANTED, came.append)
+        await asyncio.sleep(1)
+        assert made.pending == set()  # METHOD=LIST waits for it
+        await asyncio.sleep(3600)
+
+    assert came == [{"/out/d": None}, {"/out/d": "at last"}]
 
 
 async def test_only_what_failed_is_asked_for_again() -> None:

@@ -175,6 +175,32 @@ async def test_a_named_object_that_may_not_even_be_got_is_a_failure() -> None:
     assert scene.stream.failure is FORBIDDEN
 
 
+@pytest.mark.virtual_time
+async def test_a_named_object_whose_rights_come_late_is_watched_all_the_same() -> None:
+    source = Collection(FORBIDDEN, FORBIDDEN, ["x"], watch=FORBIDDEN)
+    scene = Scene(source, name="x", SLEEP_TIME="60", ERROR_THROTTLE_SLEEP="1")
+    with scene.running():
+        await asyncio.sleep(0.5)
+        source.watch_refusal = InternalError("not now", code=500)
+        await asyncio.sleep(5)
+
+    assert scene.stream.is_synced
+    assert "watch" in source.asked[source.asked.index("get x") + 1 :]
+
+
+@pytest.mark.virtual_time
+async def test_a_named_object_that_may_never_be_watched_is_got_though_its_rights_came_late() -> (
+    None
+):
+    source = Collection(FORBIDDEN, FORBIDDEN, ["x"], FORBIDDEN, ["x"], watch=FORBIDDEN)
+    scene = Scene(source, name="x", SLEEP_TIME="10", ERROR_THROTTLE_SLEEP="1")
+    with scene.running():
+        await asyncio.sleep(100)
+
+    assert source.asked.count("watch") == 2
+    assert source.asked.count("get x") > 9
+
+
 async def test_reading_once_raises_what_the_server_says() -> None:
     with pytest.raises(Forbidden):
         await Scene(Collection(FORBIDDEN)).stream.read_once()

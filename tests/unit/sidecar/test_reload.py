@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,12 @@ import pytest
 from reflet.errors import ConnectionRefused
 from reflet.runtime.clock import SystemClock
 from reflet.runtime.metrics import MemoryMetrics
+from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import TaskOwner
+from reflet.sidecar import reload
 from reflet.sidecar.owed_reloads import ReloadCall
 from reflet.sidecar.reload import FIRST_PAUSE, Reloader
+from reflet.sidecar.scripts import ScriptEnd
 from reflet.transport.http.web_client import WebAnswer
 from tests.canaries import canary
 from tests.unit.sidecar.scenes import GOOD, ScriptedWeb, settings
@@ -108,6 +113,29 @@ async def test_a_later_change_takes_the_place_of_what_was_not_answered() -> None
 
     assert web.times == [0.5, 5.5]
     assert made.problem is None
+
+
+@pytest.mark.virtual_time
+async def test_a_reload_that_the_machine_had_no_room_for_is_made_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failures = [OSError(errno.EMFILE, "Too many open files")]
+    web = ScriptedWeb()
+    made = reloader(web, SCRIPT="/script")
+
+    async def run_or_fail(path: str, **_: object) -> ScriptEnd:
+        if failures:
+            raise failures.pop()
+        return ScriptEnd((path,), 0, b"", b"")
+
+    monkeypatch.setattr(reload, "run_script", run_or_fail)
+    async with TaskOwner("test") as tasks:
+        PermanentTasks().keep(tasks, made.run, name="reload")
+        made.owe()
+        await asyncio.sleep(60)
+
+    assert len(web.asked) == 1
+    assert made.is_at_rest
 
 
 @pytest.mark.virtual_time
