@@ -35,6 +35,7 @@ from reflet.resolution.templates.service_account_volume import (
 )
 from reflet.resolution.templates.templates import pod_resource
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 from reflet.supervisor.container_configuration import (
     ContainerConfiguration,
@@ -153,8 +154,11 @@ class ClusterConfiguration:
         configuration: PodConfiguration,
         followed: Mirror[KubernetesObject],
         admit: Callable[[Pod], Pod],
+        *,
+        clock: Clock | None = None,
     ) -> None:
         self._admit = admit
+        self._clock = clock
         self._container = container
         self._configuration = configuration
         self._followed = followed
@@ -162,13 +166,19 @@ class ClusterConfiguration:
         self._news = asyncio.Event()
 
     async def configurations(self) -> AsyncIterator[ContainerConfiguration]:
-        """Give the configuration now, and again whenever something about it has changed."""
+        """Give the configuration now, and again whenever something about it has changed.
+
+        Raises TaskEnded when a mistake of ours keeps it from hearing of changes.
+        """
+        permanent = PermanentTasks(clock=self._clock, on_end=self._news.set)
         async with TaskOwner("configuration") as tasks:
-            tasks.start(self._hear_objects(), name="objects")
-            tasks.start(self._hear_target(), name="target")
+            permanent.keep(tasks, self._hear_objects, name="objects")
+            permanent.keep(tasks, self._hear_target, name="target")
             while True:
                 await self._news.wait()
                 self._news.clear()
+                if any(permanent.problems.values()):
+                    await permanent.ended()
                 if self._latest is not None:
                     yield self._latest
 
@@ -253,7 +263,7 @@ async def cluster_configuration(
         )
         is_added = any(volume.name == ADDED_VOLUME for volume in inputs.pod.spec.volumes)
         admit = with_token_volume if is_added else _as_it_is
-        yield ClusterConfiguration(container, configuration, followed, admit)
+        yield ClusterConfiguration(container, configuration, followed, admit, clock=clock)
 
 
 def _as_it_is(pod: Pod) -> Pod:

@@ -60,20 +60,22 @@ async def death_watch(
         return
     theirs, ours = os.pipe()
     try:
-        watcher = start_child(
-            Program(
-                (sys.executable, "-I", "-S", "-c", _WATCH),
-                {},
-                directory=Path("/"),
-                standard_input=theirs,
-            ),
-            clock=clock,
-        )
+        try:
+            watcher = start_child(
+                Program(
+                    (sys.executable, "-I", "-S", "-c", _WATCH),
+                    {},
+                    directory=Path("/"),
+                    standard_input=theirs,
+                ),
+                clock=clock,
+            )
+        finally:
+            os.close(theirs)
+        try:
+            yield DeathWatch(ours)
+        finally:
+            watcher.kill()
+            await watcher.wait()
     finally:
-        os.close(theirs)
-    try:
-        yield DeathWatch(ours)
-    finally:
-        watcher.kill()
-        await watcher.wait()
         os.close(ours)

@@ -37,7 +37,20 @@ def bound_ports(name: str, ports: Iterable[int]) -> tuple[str, dict[int, socket.
         found = _all_bound(address, wanted)
         if found is not None:
             return address, found
-    return EVERYBODYS_ADDRESS, {port: bound_port(EVERYBODYS_ADDRESS, port) for port in wanted}
+    return EVERYBODYS_ADDRESS, bound_each(EVERYBODYS_ADDRESS, wanted)
+
+
+def bound_each(address: str, ports: Iterable[int]) -> dict[int, socket.socket]:
+    """Take each port, or one like it, or any; OSError, and none is kept, when one cannot be had."""
+    found: dict[int, socket.socket] = {}
+    try:
+        for port in ports:
+            found[port] = bound_port(address, port)
+    except OSError:
+        for each in found.values():
+            each.close()
+        raise
+    return found
 
 
 def bound_port(address: str, port: int) -> socket.socket:

@@ -22,7 +22,7 @@ from reflet.informer.mirror import Mirror
 from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.supervisor.forwarded_environment import LocalPlace
-from reflet.supervisor.loopback_ports import bound_port, bound_ports
+from reflet.supervisor.loopback_ports import bound_each, bound_ports
 from reflet.supervisor.service_backends import Backend, backends_of
 from reflet.supervisor.service_mentions import ServiceName
 from reflet.transport.serving.connections import serve_all
@@ -84,7 +84,7 @@ class ServiceForward:
         if not new:
             return
         if self._address:
-            sockets = {port: bound_port(self._address, port) for port in new}
+            sockets = bound_each(self._address, new)
         else:
             self._address, sockets = bound_ports(str(self._name), new)
         for port, listening in sockets.items():

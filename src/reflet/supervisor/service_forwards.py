@@ -261,10 +261,20 @@ class ForwardedConfiguration:
     async def configurations(self) -> AsyncIterator[ContainerConfiguration]:
         """Give each configuration once its Services have local ports.
 
-        While the server cannot say which Services there are, the process keeps what it has.
+        While the server cannot say which Services there are, the process keeps what it has; so it
+        does when a later configuration's cannot have local ports.
         """
+        is_first = True
         async for configuration in self._source.configurations():
-            yield await self._applied(configuration)
+            try:
+                applied = await self._applied(configuration)
+            except ConfigurationError as error:
+                if is_first:
+                    raise
+                self._say(f"warning: {error}; the process keeps what it has")
+                continue
+            is_first = False
+            yield applied
 
     async def _applied(self, configuration: ContainerConfiguration) -> ContainerConfiguration:
         said = False

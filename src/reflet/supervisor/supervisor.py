@@ -19,6 +19,7 @@ from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.exit_status import SIGNALLED, Ending, signal_name
 from reflet.processes.program import Grouping, Program
 from reflet.processes.reaping import OrphanReaper
+from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.threads import in_thread
@@ -48,6 +49,9 @@ from reflet.volumes.volume_errors import VolumeError
 
 PATIENCE: Final = 1.0
 """Seconds after which it is said what is waited for."""
+FIRST_REWRITE: Final = 1.0
+LONGEST_REWRITE: Final = 60.0
+"""Seconds until files that could not be written are tried again."""
 LONGEST_DEBOUNCE: Final = 10
 """Times the debounce that changes without a pause may put off what is done about them."""
 
@@ -91,6 +95,14 @@ class Supervisor:
         self._told_to_end: int | None = None
         self._child: Child | None = None
         self._said: set[str] = set()
+        self._unwritten: str | None = None  # why the files of the latest configuration are
+        self._rewrites = Backoff(
+            first=FIRST_REWRITE,
+            ceiling=LONGEST_REWRITE,
+            jitter=0.2,
+            reset_after=None,
+            clock=self._clock,
+        )
 
     async def run(self, source: ConfigurationSource) -> int:
         """Run until the process has ended for good; return the exit code.
@@ -284,10 +296,12 @@ class Supervisor:
             ended.cancel()
 
     async def _news_or(self, ended: asyncio.Future[Ending]) -> bool:
+        """Wait for news, or until files are to be written that could not be; False at the end."""
+        rewrite = None if self._unwritten is None else self._rewrites.next_delay()
         news = asyncio.ensure_future(self._news.wait())
         try:
-            await asyncio.wait((news, ended), return_when=asyncio.FIRST_COMPLETED)
-            return news.done() and not ended.done()
+            await asyncio.wait((news, ended), timeout=rewrite, return_when=asyncio.FIRST_COMPLETED)
+            return not ended.done()
         finally:
             news.cancel()
 
@@ -305,6 +319,8 @@ class Supervisor:
                 self._say(f"warning: {configuration.refusal}; the process keeps what it has")
             known.refusal = configuration.refusal
             return False
+        if self._unwritten is not None:
+            return False  # what is new is told of, or begun anew, when all of it is there
         try:
             now = self._outfit(configuration)
         except RefletError as error:
@@ -347,7 +363,12 @@ class Supervisor:
         try:
             await in_thread(lambda: self._tree.write(configuration.volumes))
         except VolumeError as error:
-            self._say(f"warning: {error}; the files stay as they are")
+            if str(error) != self._unwritten:
+                self._say(f"warning: {error}; the files stay as they are")
+            self._unwritten = str(error)
+        else:
+            self._unwritten = None
+            self._rewrites.reset()
 
     def _signal_change(self, child: Child, what: str) -> None:
         if not isinstance(self._options.on_change, SignalOnChange):

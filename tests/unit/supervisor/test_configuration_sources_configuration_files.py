@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
 
 from reflet.errors import ConfigurationError
+from reflet.manifests.files import Sources
 from reflet.podconfig.gather_files import fingerprint
 from reflet.supervisor.configuration_sources import ConfigurationFiles
 from reflet.supervisor.container_configuration import ContainerConfiguration
@@ -111,3 +113,34 @@ def test_a_folder_changes_with_any_of_its_files(tmp_path: Path) -> None:
 
 def test_a_file_that_is_away_for_a_moment_is_no_failure(tmp_path: Path) -> None:
     assert fingerprint([str(tmp_path / "gone")]) == frozenset()
+
+
+def test_a_folder_that_goes_while_it_is_looked_at_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "deep/new.yaml"
+    file.parent.mkdir()
+    file.write_text("x")
+    before = fingerprint([str(tmp_path)])
+    scan = os.scandir
+
+    def scan_late(path: str) -> object:
+        if path == str(file.parent):
+            file.unlink()
+            file.parent.rmdir()
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scan_late)
+
+    assert fingerprint([str(tmp_path)]) != before
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no such file here")
+def test_a_kustomization_that_cannot_be_read_just_now_is_no_failure(tmp_path: Path) -> None:
+    file = tmp_path / "kustomization.yaml"
+    file.symlink_to("/proc/self/mem")  # its first bytes can be read by nobody
+    away = fingerprint(Sources(kustomizations=(str(tmp_path),)))
+    file.unlink()
+    file.write_text("resources: []")
+
+    assert fingerprint(Sources(kustomizations=(str(tmp_path),))) != away

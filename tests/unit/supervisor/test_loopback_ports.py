@@ -108,3 +108,14 @@ def test_any_other_refusal_is_raised_and_nothing_stays_open(
         bound_ports("db.shop", (1, 2))
 
     assert sockets.open == []
+
+
+def test_where_one_port_cannot_be_had_none_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = {5432: errno.EADDRINUSE, 5432 + ABOVE_ROOTS: 0}
+    sockets = Sockets(lambda _, port: numbers.get(port, errno.EMFILE))
+    monkeypatch.setattr(socket, "create_server", sockets.create_server)
+
+    with pytest.raises(OSError, match="Too many open files"):
+        bound_ports("db.shop", (5432, 9187))
+
+    assert sockets.open == []

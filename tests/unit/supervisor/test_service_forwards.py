@@ -21,6 +21,7 @@ from reflet.supervisor.container_configuration import ContainerConfiguration
 from reflet.supervisor.service_forwards import (
     RETRY,
     ForwardChoice,
+    ForwardedConfiguration,
     ServiceForwards,
     forwarded_configuration,
 )
@@ -240,3 +241,47 @@ async def test_a_server_that_does_not_answer_is_asked_again() -> None:
     assert found[0].environment.values["DB"].startswith("127.")
     assert shop.said[0].startswith("warning: the Services cannot be read: ")
     assert clock.slept == [RETRY]
+
+
+class Configurations:
+    """Gives configurations whose variable says which is which."""
+
+    def __init__(self, *values: str) -> None:
+        self._values = values
+
+    async def configurations(self) -> AsyncIterator[ContainerConfiguration]:
+        for value in self._values:
+            yield resolved(pod({"env": [{"name": "WHICH", "value": value}]}))
+
+
+class PickyForwards:
+    """Finds no port for what is bad."""
+
+    async def applied_to(self, found: Environment) -> Environment:
+        if found.values["WHICH"] == "bad":
+            raise ConfigurationError("--forward: no local port for Service db.shop")
+        return found
+
+
+def forwarded_values(*values: str, said: list[str]) -> AsyncIterator[ContainerConfiguration]:
+    forwards: Any = PickyForwards()
+    source = ForwardedConfiguration(
+        Configurations(*values), forwards, say=said.append, clock=SystemClock()
+    )
+    return source.configurations()
+
+
+async def test_a_change_that_cannot_be_forwarded_is_told_and_the_next_one_counts() -> None:
+    said: list[str] = []
+
+    found = [each async for each in forwarded_values("good", "bad", "better", said=said)]
+
+    assert [each.environment.values["WHICH"] for each in found] == ["good", "better"]
+    assert said == [
+        "warning: --forward: no local port for Service db.shop; the process keeps what it has"
+    ]
+
+
+async def test_what_cannot_be_forwarded_at_the_start_is_the_callers() -> None:
+    with pytest.raises(ConfigurationError, match="no local port"):
+        await anext(forwarded_values("bad", "good", said=[]))

@@ -15,12 +15,14 @@ import pytest
 from reflet.errors import RefletError
 from reflet.processes.program import NotStarted
 from reflet.resolution.volumes.file_contents import VolumeContents
+from reflet.supervisor import supervisor
 from reflet.supervisor.configuration_changes import FilesOnChange, SignalOnChange
 from reflet.supervisor.container_configuration import ContainerConfiguration
 from reflet.supervisor.mount_tree import MountTree
 from reflet.supervisor.private_root import private_root
 from reflet.supervisor.run_options import RestartPolicy, RunOptions
 from reflet.supervisor.supervisor import ContainerRefused, Supervisor
+from reflet.volumes.volume_errors import VolumeError
 from tests.patience import within
 from tests.unit.supervisor.scenes import config_map, pod, resolved
 
@@ -175,6 +177,37 @@ async def test_files_only_is_files_only_and_is_told_once(scene: Start) -> None:
     await running
 
     assert len(subject.said) == 2
+
+
+async def test_files_that_could_not_be_written_are_written_later_and_then_told_of(
+    scene: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = MountTree.write
+    failures: list[VolumeError] = []
+
+    def write_or_fail(self: MountTree, contents: Mapping[str, VolumeContents]) -> None:
+        if failures:
+            raise failures.pop()
+        write(self, contents)
+
+    monkeypatch.setattr(MountTree, "write", write_or_fail)
+    monkeypatch.setattr(supervisor, "FIRST_REWRITE", 0.01)
+    script = f"trap 'cat $REFLET_ROOT/etc/app/a' HUP; echo up; {LOOP}"
+    subject = scene(script, on_change=SignalOnChange(signal.SIGHUP))
+    subject.give(a="1")
+    running = subject.start()
+    await subject.until_output("up")
+
+    failures += [VolumeError("/tmp/x: no space left on device")] * 2
+    subject.give(a="new")
+    await subject.until_output("new")
+
+    running.cancel()
+    await asyncio.wait({running})
+    assert subject.said == [
+        "warning: /tmp/x: no space left on device; the files stay as they are",
+        "changed: variable A, file /etc/app/a; sending SIGHUP",
+    ]
 
 
 async def test_a_refused_configuration_leaves_the_process_alone_and_is_told_once(
