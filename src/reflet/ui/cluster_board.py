@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime
+from functools import partial
 from typing import Final, Self
 
 from reflet.api import resources
@@ -67,7 +68,7 @@ class ClusterBoard:
         self._tasks = TaskOwner("board")
         self._pods: list[Mirror[Pod]] = []
         self._objects: list[tuple[ConfigKind, str, Mirror[AnyObject]]] = []
-        self._is_away = False
+        self._away: dict[str, Exception] = {}  # by namespace, why its pods cannot be watched
         self._back_at: datetime | None = None
         self._arrived: dict[tuple[str, str], float] = {}
 
@@ -104,7 +105,7 @@ class ClusterBoard:
             namespace=namespace,
             transform=self._board.brief_pod,
             on_error=_log,
-            on_connection=self._connection_changed,
+            on_connection=partial(self._connection_changed, namespace),
             clock=self._clock,
         )
         pods.add_handler(self._pod_changed, name="pods of the board")
@@ -192,13 +193,16 @@ class ClusterBoard:
     def _is_late(self, now: datetime, *, stale: bool) -> bool:
         """Whether the watch was, or just has been, interrupted."""
         was_away = self._back_at is not None and now - self._back_at <= PROMPT
-        return stale or self._is_away or was_away
+        return stale or bool(self._away) or was_away
 
-    def _connection_changed(self, error: Exception | None) -> None:
-        self._is_away = error is not None
+    def _connection_changed(self, namespace: str, error: Exception | None) -> None:
         if error is None:
+            self._away.pop(namespace, None)
             self._back_at = self._clock.now()
-        self._board.note("server", "" if error is None else f"{AWAY}{error}")
+        else:
+            self._away[namespace] = error
+        first = next(iter(self._away.values()), None)
+        self._board.note("server", "" if first is None else f"{AWAY}{first}")
         self._on_change()
 
 

@@ -10,6 +10,7 @@ from typing import Final, Self
 from reflet.errors import ConfigurationError
 from reflet.insight.page.page_document import PageDocument
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import came_within
 from reflet.transport.serving.http_answers import HttpAnswers
@@ -83,7 +84,7 @@ class Page:
         async with AsyncExitStack() as undo:
             await undo.enter_async_context(self._answers)
             await undo.enter_async_context(self._tasks)
-            self._tasks.start(self._keep_fresh(), name="page")
+            PermanentTasks(clock=self._clock).keep(self._tasks, self._keep_fresh, name="page")
             self._closing = undo.pop_all()
         return self
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
 from reflet.errors import ConfigurationError
+from reflet.insight.page.page_document import PageChange
 from reflet.testing.virtual_time import VirtualClock
 from reflet.ui.page import LOOK_EVERY, Page
 from tests.page_scenes import NOON, OF_WEB, WHOLE, board, change, config_map, pod
@@ -93,6 +94,27 @@ async def test_what_arrives_by_time_alone_is_noticed() -> None:
         after = state()
 
     assert (before, after) == ("on-its-way", "current")
+
+
+@pytest.mark.virtual_time
+async def test_a_machine_that_had_no_memory_for_a_look_has_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = board()
+    refresh = shown.refresh
+    looks: list[datetime] = []
+
+    def refresh_or_fail(now: datetime) -> PageChange | None:
+        looks.append(now)
+        if len(looks) == 2:
+            raise MemoryError
+        return refresh(now)
+
+    monkeypatch.setattr(shown, "refresh", refresh_or_fail)
+    async with Page(shown, clock=VirtualClock(LATER)):
+        await asyncio.sleep(4 * LOOK_EVERY)
+
+    assert len(looks) >= 4
 
 
 def test_every_page_has_a_token_of_its_own() -> None:
