@@ -9,6 +9,7 @@ No framework: each part can be used alone.
 - ``event_recorder``, ``event_correlation``, ``event_series``, ``event_sender``: what people hear
   about objects
 - ``object_writes``: finalizers, conditions, owners, and waiting for an object
+- ``rollout_restarts``: what ``kubectl rollout restart`` does, and waiting for its end
 """
 
 from typing import TYPE_CHECKING

@@ -6,4 +6,5 @@
 - ``times``: the two forms of times in objects, with Go's words for what is none
 - ``paths``: as short as they can be
 - ``urls``: the parts of a URL, with Go's words for what is none
+- ``lazy_patterns``: regular expressions that are compiled when they are first used
 """
