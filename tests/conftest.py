@@ -16,6 +16,7 @@ import asyncio
 import gc
 import inspect
 import os
+import random
 import signal
 import socket
 import threading
@@ -38,6 +39,7 @@ TIME_LIMIT: Final = 60.0  # seconds of real time for one test, on a machine that
 REMINDER: Final = 5.0  # seconds; a limit that somebody swallowed is raised again
 GRACE: Final = 2.0  # seconds that a thread, process or socket may need to be really gone
 LAST_STEPS: Final = 20  # rounds of the loop that a cancelled task may need to end
+SEED: Final = os.environ.get("REFLET_SEED", "")
 
 WATCHED_DESCRIPTORS: Final = ("socket:", "pipe:", "anon_inode:")
 
@@ -72,6 +74,15 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Throw the same dice in every run of a test, so that what failed once fails again.
+
+    ``REFLET_SEED`` throws others.
+    """
+    random.seed(f"{SEED} {item.nodeid}")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,6 +14,7 @@ import dataclasses
 import os
 import random
 import resource
+import shlex
 import signal
 import statistics
 import subprocess
@@ -30,7 +31,9 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import Lease
 from reflet.cluster import Cluster, settings_from
 from reflet.errors import AlreadyExists, NotFound
-from reflet.processes.process_table import process_entries
+from reflet.node.shim.container_records import records_below
+from reflet.node.shim.protocol import JOURNAL
+from reflet.processes.process_table import process_entries, process_entry
 from reflet.transport.config.kubeconfig import Overrides
 from tests.node_chaos import ServerProcess, shims_of
 from tests.node_scenes import (
@@ -94,21 +97,30 @@ class Soak:
         return "".join(f"{line}\n" for line in lines)
 
 
-@contextmanager
-def small_disk(folder: Path) -> Iterator[str]:
-    """A small file system in memory at *folder*; the answer is why there is none."""
+def on_small_disk(folder: Path) -> tuple[list[str], str]:
+    """What starts a program for which *folder* is a small file system, or why that cannot be had.
+
+    It is mounted for that program and its children alone: whatever kills a test run, no mount is
+    left of it, which would keep every later run from clearing old folders away.
+    """
     folder.mkdir(exist_ok=True)
-    mount = ("mount", "-t", "tmpfs", "-o", f"size={DISK}", "reflet-soak", str(folder))
+    mount = f"mount -t tmpfs -o size={DISK} reflet-soak {shlex.quote(str(folder))}"
+    on_disk = ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh"]
     try:
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)
-        why = done.stderr.strip() if done.returncode else ""
+        tried = subprocess.run([*on_disk, "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
-        why = str(error)
+        return [], str(error)
+    return ([], tried.stderr.strip()) if tried.returncode else (on_disk, "")
+
+
+@contextmanager
+def seen_by(pid: int, folder: Path) -> Iterator[Path]:
+    """*folder* as a process has it mounted, even after that process has ended."""
+    descriptor = os.open(f"/proc/{pid}/root{folder}", os.O_DIRECTORY | os.O_RDONLY)
     try:
-        yield why
+        yield Path(f"/proc/self/fd/{descriptor}")
     finally:
-        if not why:
-            subprocess.run(("umount", "--lazy", str(folder)), check=True)
+        os.close(descriptor)
 
 
 class NodeSoak:
@@ -118,7 +130,7 @@ class NodeSoak:
         self.story = Soak(seed, seconds)
         self._chance = random.Random(seed)
         self._folder = folder
-        self._root = folder / "node"
+        self._root = self._disk = folder / "node"
         self._most_pods = most_pods
         self._server = ServerProcess(folder)
         self._wanted: dict[str, str] = {}
@@ -126,19 +138,17 @@ class NodeSoak:
 
     async def tell(self) -> Soak:
         """Let it all happen, and look at what is left."""
-        with small_disk(self._root) as why:
-            if why:
-                self.story.left_out.append(f"the disk does not run out: {why}")
-            self._has_disk = not why
-            await self._tell()
-        return self.story
-
-    async def _tell(self) -> None:
-        self._server.start()
-        try:
+        on_disk, why = on_small_disk(self._root)
+        if why:
+            self.story.left_out.append(f"the disk does not run out: {why}")
+        self._has_disk = not why
+        with contextlib.ExitStack() as held:
+            held.callback(self._server.kill)
+            self._server.start()
             await self._server.up()
             settings = settings_from(Overrides(kubeconfig=str(self._server.kubeconfig)))
             self._agent = AgentProcess(self._server.kubeconfig, self._folder)
+            self._agent.command[:0] = on_disk
             self._agent.start()
             self._pid = self._agent.pid
             async with Cluster(dataclasses.replace(settings, qps=0)) as cluster:
@@ -148,11 +158,12 @@ class NodeSoak:
                     config_map("settings", value="1")
                 )
                 try:
+                    await self._until(self._is_up)
+                    self._disk = held.enter_context(seen_by(self._pid, self._root))
                     await self._storm_and_calm()
                 finally:
                     await asyncio.to_thread(self._end)
-        finally:
-            self._server.kill()
+        return self.story
 
     def _end(self) -> None:
         """Tell the agent to stop, and end what it leaves."""
@@ -164,14 +175,26 @@ class NodeSoak:
             code = -signal.SIGKILL
         if code:
             self.story.wrong.append(f"the agent ended with {code}: {self._agent.said[-2000:]}")
+        if self.story.wrong:
+            self.story.wrong += self._traces()
         left = processes_below(self._folder)
         self.story.wrong += [f"process {pid} is left after the end" for pid in left]
         for pid in (*left, *(set(shims_of(self._root)) & {shim})):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
+    def _traces(self) -> list[str]:
+        """What the shim said and has on record: the disk that holds it goes with the story."""
+        journal = self._disk / JOURNAL
+        records = [
+            f"{record.uid} {record.name} {record.state}, process {record.pid} "
+            f"{entry.state if (entry := process_entry(record.pid or 0)) else 'is gone'}"
+            for record in records_below(self._disk / "pods")
+        ]
+        said = journal.read_text(errors="replace") if journal.exists() else ""
+        return [*records, f"the shim said: {said[-4000:]}"]
+
     async def _storm_and_calm(self) -> None:
-        await self._until(self._is_up)
         async with self._watching():
             deadline = time.monotonic() + self.story.seconds
             async with asyncio.TaskGroup() as tasks:
@@ -254,7 +277,7 @@ class NodeSoak:
 
     @contextmanager
     def _without_disk(self) -> Iterator[None]:
-        filler = self._root / "filler"
+        filler = self._disk / "filler"
         with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(2**16))
@@ -334,7 +357,7 @@ class NodeSoak:
         shim = self._shim()
         return [
             *(f"pod {pod.metadata.name}" for pod in pods),
-            *(f"folder {path.name}" for path in (self._root / "pods").iterdir()),
+            *(f"folder {path.name}" for path in (self._disk / "pods").iterdir()),
             *(f"process {pid}" for pid in processes_below(self._folder)),
             *(
                 f"zombie {entry.pid}"

@@ -94,7 +94,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
             [
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
                 *("-c", str(REPOSITORY / "pyproject.toml"), f"--rootdir={folder}"),
-                *(f"--junitxml={report}", str(folder)),
+                *(f"--basetemp={folder}/tmp", f"--junitxml={report}", str(folder)),
             ],
             stdout=output,
             cwd=REPOSITORY,

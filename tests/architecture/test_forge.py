@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,11 @@ from reflet._version import __version__
 
 REPOSITORY: Final = Path(__file__).parents[2]
 FORGE: Final = REPOSITORY / ".github"
+BARE_DEBIAN: Final = (
+    "apt-get update && apt-get install --yes --no-install-recommends"
+    " ca-certificates make python3-venv"
+)
+"""All that is promised to be enough; pip needs the certificates."""
 RELEASED: Final = re.compile(r"^## \[(\d[^\]]*)\] - \d{4}-\d\d-\d\d$", re.MULTILINE)
 
 
@@ -47,9 +53,8 @@ def test_a_workflow_runs_only_what_contributors_run() -> None:
     commands = [line for step in steps() for line in step.get("run", "").splitlines()]
 
     made = [line.split()[1] for line in commands if line.startswith("make ")]
-    assert [
-        line for line in commands if line != "bash .ci/run" and not line.startswith("make ")
-    ] == []
+    others = {line for line in commands if not line.startswith("make ")}
+    assert others == {"bash .ci/run", BARE_DEBIAN}
     assert set(made) <= targets()
 
 
@@ -104,9 +109,11 @@ def released() -> list[str]:
 
 
 def tags() -> list[str]:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     listed = subprocess.run(
         ["git", "tag", "--list", "v*"], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )  # without git, or from an archive, there are none
+    )  # in an archive there are none
     return [tag.removeprefix("v") for tag in listed.stdout.split()]
 
 

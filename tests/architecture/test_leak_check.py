@@ -110,7 +110,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
             *("-c", str(REPOSITORY / "pyproject.toml"), f"--rootdir={folder}"),
-            *(f"--junitxml={report}", str(folder)),
+            *(f"--basetemp={folder}/tmp", f"--junitxml={report}", str(folder)),
         ],
         capture_output=True,
         check=False,

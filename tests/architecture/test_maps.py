@@ -1,7 +1,7 @@
 """The pages that say where things are: each file that they name exists and defines the symbol.
 
 The picture of the layers is one: in docs/explanation/architecture.md, in CONTRIBUTING.md and in
-the contract of pyproject.toml.
+the contract of pyproject.toml.  A package whose docstring lists modules names all of them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ EXPLANATION: Final = REPOSITORY / "docs/explanation"
 # Page, and how many rows it has at least.
 MAPS: Final = {"where-to-look.md": 60, "glossary.md": 50}
 ROW: Final = re.compile(r"^\| (.+) \| `([\w/]+\.py)` \| `([\w.]+)` \|$", re.MULTILINE)
+
+LISTED: Final = re.compile(r"^- ((?:``\w+``(?:, )?)+:)", re.MULTILINE)
 
 PICTURE: Final = re.compile(r"^```\n(cli  .*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -114,3 +116,41 @@ def test_every_room_has_a_row_that_says_what_it_owns() -> None:
     table = (EXPLANATION / "architecture.md").read_text().partition("## The packages")[2]
 
     assert set(re.findall(r"^\| `(\w+)` \|", table.partition("\n## ")[0], re.MULTILINE)) == rooms
+
+
+# The docstrings of packages
+
+PACKAGES: Final = [path.parent for path in sorted(SOURCE.rglob("__init__.py"))]
+
+
+def text_of(package: Path) -> str:
+    return ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+
+
+def listed_in(package: Path) -> list[str]:
+    """The modules that stand at the beginning of a line of the list."""
+    entries = LISTED.findall(re.sub(r",\n +", ", ", text_of(package)))
+    return [name for entry in entries for name in re.findall(r"``(\w+)``", entry)]
+
+
+def modules_in(package: Path) -> set[str]:
+    """The modules and packages in it, without the private ones."""
+    inside = (*package.glob("*.py"), *(path.parent for path in package.glob("*/__init__.py")))
+    return {path.stem for path in inside if not path.stem.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    "package",
+    [package for package in PACKAGES if listed_in(package)],
+    ids=lambda package: package.relative_to(SOURCE).as_posix(),
+)
+def test_a_package_that_lists_its_modules_names_all_of_them_and_no_other(package: Path) -> None:
+    listed = listed_in(package)
+
+    assert modules_in(package) - set(re.findall(r"``(\w+)``", text_of(package))) == set()
+    assert [name for name in listed if not [*package.glob(f"{name}*")]] == []
+    assert len(listed) == len(set(listed))
+
+
+def test_most_packages_list_their_modules() -> None:
+    assert len([package for package in PACKAGES if listed_in(package)]) > 0.8 * len(PACKAGES)

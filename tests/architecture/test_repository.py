@@ -66,6 +66,12 @@ def test_make_lists_every_target() -> None:
     assert listed == set(phony[1].split())
 
 
+def test_the_tests_that_contributors_are_told_to_run_are_there() -> None:
+    told = re.findall(r"tests/[\w/.]+", (REPOSITORY / "CONTRIBUTING.md").read_text())
+
+    assert [path for path in told if not (REPOSITORY / path.rstrip(".")).exists()] == []
+
+
 def test_every_target_that_is_not_a_file_is_declared_phony() -> None:
     phony = re.search(r"^\.PHONY: (.*)$", makefile(), re.MULTILINE)
     assert phony is not None

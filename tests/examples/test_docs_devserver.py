@@ -48,7 +48,8 @@ def test_the_tests_on_the_pages_about_tests_pass(page: str, tmp_path: Path) -> N
     finished = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:reflet", "-p", "no:cacheprovider"),
-            *("-p", "reflet.testing.pytest_plugin", "--rootdir", str(tmp_path), str(tmp_path)),
+            *("-p", "reflet.testing.pytest_plugin", "--basetemp", str(tmp_path / "tmp")),
+            *("--rootdir", str(tmp_path), str(tmp_path)),
         ],
         capture_output=True,
         text=True,

@@ -34,6 +34,17 @@ async def on_official(config: Kubeconfig) -> AsyncIterator[MirroringClient]:
     new_client: Any = kubernetes.config.new_client_from_config_dict  # it has no types
     with new_client(config) as api_client:
         yield official.client(api_client)
+        close_connections(api_client)
+
+
+def close_connections(api_client: Any) -> None:
+    """Let go of the connections of the official client, which leaves that to the garbage collector.
+
+    A traceback in a log keeps them alive.
+    """
+    pools = api_client.rest_client.pool_manager.pools
+    for key in pools.keys():  # noqa: SIM118 - it cannot be iterated
+        pools[key].close()
 
 
 @asynccontextmanager

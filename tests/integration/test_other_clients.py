@@ -24,6 +24,7 @@ from lightkube.types import PatchType
 
 from reflet.devserver.faults import Action, Fault
 from reflet.testing.pytest_plugin import RunningServer, running_server
+from tests.integration.foreign_clients import close_connections
 from tests.patience import overload
 
 # Named at run time: their functions have no types that a checker could use.
@@ -99,7 +100,7 @@ def shared() -> Iterator[RunningServer]:
 @pytest.fixture
 def namespace(shared: RunningServer) -> str:
     name = f"n{next(numbers)}"
-    with official_config.new_client_from_config(str(shared.kubeconfig)) as api:
+    with official_client(shared) as api:
         official.CoreV1Api(api).create_namespace({"metadata": {"name": name}})
     return name
 
@@ -107,11 +108,17 @@ def namespace(shared: RunningServer) -> str:
 # The official client
 
 
+@contextmanager
+def official_client(server: RunningServer) -> Iterator[Any]:
+    with official_config.new_client_from_config(str(server.kubeconfig)) as made:
+        yield made
+        close_connections(made)
+
+
 @pytest.fixture
 def api(shared: RunningServer) -> Iterator[Any]:
-    with official_config.new_client_from_config(str(shared.kubeconfig)) as made:
+    with official_client(shared) as made:
         yield made
-        made.rest_client.pool_manager.clear()
 
 
 @pytest.fixture

@@ -109,7 +109,8 @@ def test_a_wheel_built_from_the_source_distribution_is_the_same(
     built: dict[str, Path], tmp_path: Path
 ) -> None:
     with tarfile.open(built["sdist"]) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+        archive.extractall(tmp_path)
     [unpacked] = tmp_path.glob("reflet-*")
 
     again = build(tmp_path / "dist", unpacked)

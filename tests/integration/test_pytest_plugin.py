@@ -252,7 +252,7 @@ print(sorted(heavy & (set(sys.modules) - before)))
 
 
 def pytest_run(folder: Path, tests: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run tests as another project would."""
+    """Run tests as another project would, which has nothing to do with our temporary folders."""
     (folder / "test_theirs.py").write_text(TESTS)
     (folder / "test_more.py").write_text(tests)
     (folder / "app.yaml").write_text(APP)
@@ -261,7 +261,8 @@ def pytest_run(folder: Path, tests: str, **environment: str) -> subprocess.Compl
         [
             *(sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:reflet", "-rs"),
             *("-p", "reflet.testing.pytest_plugin", "--strict-markers"),
-            *("--rootdir", str(folder), str(folder / "test_more.py")),
+            *("--basetemp", str(folder / "tmp"), "--rootdir", str(folder)),
+            str(folder / "test_more.py"),
         ],
         capture_output=True,
         text=True,

@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from reflet._version import __version__
+from tests.git_calls import git
 from tools.release.changelog import ChangelogError, released, section
-from tools.release.commands import ReleaseError
+from tools.release.commands import ReleaseError, run
 from tools.release.manifests import homebrew_formula, krew_manifest
 from tools.release.steps import VERSIONED, Release
 
@@ -39,7 +40,7 @@ def repository_in(folder: Path, changelog: str = CHANGELOG) -> Path:
         ("add", "."),
         ("commit", "--quiet", "--message", "first"),
     ):
-        subprocess.run(["git", "-C", str(folder), *command], check=True)
+        git(folder, *command)
     return folder
 
 
@@ -79,8 +80,8 @@ def test_the_version_is_written_wherever_it_is_named(tmp_path: Path) -> None:
 
     for name in VERSIONED:
         assert (folder / name).read_text() == '__version__ = "1.2.3"\nother: 10.1.0.1\n'
-    subject = subprocess.check_output(["git", "-C", str(folder), "log", "-1", "--format=%s"])
-    assert subject == b"release: 1.2.3\n"
+    subject = git(folder, "log", "-1", "--format=%s")
+    assert subject == "release: 1.2.3"
 
 
 @pytest.mark.parametrize("version", ["", "1.2", "v1.2.3", "1.2.3-beta", "1.2.3 "])
@@ -99,7 +100,7 @@ def test_changes_that_are_not_committed_are_no_release(tmp_path: Path) -> None:
 
 def test_a_tag_is_not_made_twice(tmp_path: Path) -> None:
     folder = repository_in(tmp_path / "repository")
-    subprocess.run(["git", "-C", str(folder), "tag", "v1.2.3"], check=True)
+    git(folder, "tag", "v1.2.3")
 
     with pytest.raises(ReleaseError, match="there already"):
         release_of(folder).check()
@@ -110,13 +111,20 @@ def test_what_was_never_tagged_is_not_built(tmp_path: Path) -> None:
         release_of(repository_in(tmp_path / "repository")).build()
 
 
+def test_a_program_that_a_release_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(ReleaseError, match="a release needs git, which is not on PATH"):
+        run("git", "status")
+
+
 def test_a_release_without_news_changes_nothing(tmp_path: Path) -> None:
     folder = repository_in(tmp_path / "repository", "## [Unreleased]\n")
 
     with pytest.raises(ReleaseError, match="nothing to release"):
         release_of(folder).write_version()
 
-    assert not subprocess.check_output(["git", "-C", str(folder), "status", "--porcelain"])
+    assert not git(folder, "status", "--porcelain")
 
 
 def test_every_file_that_is_written_names_the_version() -> None:

@@ -120,8 +120,11 @@ def test_nothing_but_the_folder_need_be_writable(
     SidecarScene(server, target, work, {}).put(config_map("a", {"f": "1"}))
     (work / "folder").mkdir()
     inner = (
-        "mount --make-rprivate / && mount -t tmpfs none $FOLDER && mount -o remount,bind,ro / && "
-        '! touch /tmp/writable 2>/dev/null && "$@"; cp -r $FOLDER/. /dev/shm/$COPY/'
+        "mount --make-rprivate / && mount -o remount,bind,ro / && "
+        # On many systems this is a file system of its own.
+        "mount --bind $TMPDIR $TMPDIR && mount -o remount,bind,ro $TMPDIR && "
+        "mount -t tmpfs none $FOLDER && "
+        '! touch $TMPDIR/writable 2>/dev/null && "$@"; cp -r $FOLDER/. /dev/shm/$COPY/'
     )
     copy = Path("/dev/shm") / work.name
     tried = subprocess.run(
@@ -135,7 +138,8 @@ def test_nothing_but_the_folder_need_be_writable(
     try:
         ended = subprocess.run(
             ["unshare", "-m", "sh", "-c", inner, "sh", sys.executable, "-m", "reflet", "sidecar"],
-            env={"PATH": os.environ["PATH"], **environ, "METHOD": "LIST", "COPY": work.name},
+            env={"PATH": os.environ["PATH"], "TMPDIR": str(work.parent), **environ}
+            | {"METHOD": "LIST", "COPY": work.name},
             capture_output=True,
             check=False,
             timeout=50,
