@@ -29,7 +29,7 @@ $(INSTALLED): requirements/dev.lock pyproject.toml src/reflet/_version.py
 demo: install ## show what works, with no cluster at hand
 	@$(BIN)/reflet demo
 
-test: install ## the quick suite on all cores, five to seven minutes on two; T=tests/unit/api/test_meta.py runs what it names
+test: install ## the quick suite on all cores, four to seven minutes on two; T=tests/unit/api/test_meta.py runs what it names
 	@$(PYTEST) $(if $(T)$(STORIES),,$(QUICK_SUITE)) $(T)
 
 unit: install ## the tests of single files only

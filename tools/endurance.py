@@ -3,6 +3,7 @@
 Five test processes and a busy loop share each core, at the same priority, so a test that measures
 the machine instead of the code fails here.  The overload is mostly made of tests: loops would
 only take their time, and so tests meet each other as they never do in a normal run.
+Each round throws other dice; its ``REFLET_SEED`` throws them again.
 Prints a line for every round with what failed in it and how, and at the end every test that failed,
 with how often; exit code 1 if one did.
 """
@@ -31,6 +32,7 @@ while os.getppid() == parent:  # whoever kills us leaves nothing busy
 """
 CORES: Final = os.cpu_count() or 1
 ALL: Final = ("tests",)
+FIRST_SEED: Final = int(os.environ.get("REFLET_SEED") or 0)
 
 
 @contextmanager
@@ -57,7 +59,7 @@ def failures(report: Path) -> dict[str, str]:
     }
 
 
-def run_once(tests: Sequence[str], workers: int, report: Path) -> tuple[int, str]:
+def run_once(tests: Sequence[str], workers: int, report: Path, *, seed: int) -> tuple[int, str]:
     """Run them all; the exit code, and the last line that pytest prints."""
     report.unlink(missing_ok=True)
     command = [
@@ -65,7 +67,11 @@ def run_once(tests: Sequence[str], workers: int, report: Path) -> tuple[int, str
         *("-p", "no:cacheprovider", f"--junitxml={report}", *tests),
     ]
     done = subprocess.run(  # noqa: S603 - what the maintainer asked for
-        command, stdout=subprocess.PIPE, text=True, check=False
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, "REFLET_SEED": str(seed)},
     )
     return done.returncode, (done.stdout.splitlines() or ["pytest said nothing"])[-1]
 
@@ -83,11 +89,13 @@ def main() -> int:
         report = Path(folder, "report.xml")
         for number in range(1, given.rounds + 1):
             begun = time.monotonic()
-            code, last = run_once(given.tests or ALL, given.workers, report)
+            seed = FIRST_SEED + number
+            code, last = run_once(given.tests or ALL, given.workers, report, seed=seed)
             how = failures(report) if report.exists() else {}
             failed.update(list(how) or ([f"pytest ended with {code}"] if code else []))
             minutes = (time.monotonic() - begun) / 60
-            sys.stdout.write(f"round {number} of {given.rounds}, {minutes:.1f} min: {last}\n")
+            which = f"round {number} of {given.rounds}, REFLET_SEED={seed}, {minutes:.1f} min"
+            sys.stdout.write(f"{which}: {last}\n")
             sys.stdout.writelines(f"\n{name}\n{text}\n" for name, text in how.items())
             sys.stdout.flush()
     for name, times in failed.most_common():

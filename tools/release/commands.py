@@ -20,15 +20,18 @@ def run(
 ) -> str:
     """Run a program to its end and return its output; ReleaseError when it fails."""
     words = [str(word) for word in command]
-    done = subprocess.run(  # noqa: S603 - the programs of a release, by name
-        words,
-        cwd=cwd,
-        env={**os.environ, **(environment or {})},
-        input=stdin.read_text() if stdin else "",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - the programs of a release, by name
+            words,
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
+            input=stdin.read_text() if stdin else "",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise ReleaseError(f"a release needs {words[0]}, which is not on PATH") from None
     if done.returncode != 0:
         raise ReleaseError(f"{' '.join(words[:6])} … failed:\n{done.stdout}{done.stderr}".rstrip())
     return done.stdout

@@ -30,7 +30,8 @@ def install_everywhere(dist: Path, folder: Path, *, version: str, key: Path) -> 
     _check_signature(dist, folder, key)
     [wheel] = dist.glob("*.whl")
     with tarfile.open(dist / f"reflet-{version}-linux-amd64.tar.gz") as tar:
-        tar.extractall(folder / "archive", filter="tar")
+        tar.extraction_filter = getattr(tarfile, "tar_filter", None)  # Python 3.11.2 has none
+        tar.extractall(folder / "archive")  # noqa: S202 - our own
     unpacked = folder / f"archive/reflet-{version}/reflet"
     _try("the archive", unpacked, folder, version)
     # krew links its folder's program under the plugin's name.
