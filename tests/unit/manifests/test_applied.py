@@ -9,6 +9,7 @@ import pytest
 from reflet.errors import DecodeError, NotFound
 from reflet.manifests.applying import read_applied
 from reflet.resolution.templates.templates import CustomWorkload
+from tests.tills import TILL, till_definition
 from tests.unit.manifests.texts import POD, applied, config_map
 
 NUMBERED_POD = """\
@@ -115,11 +116,8 @@ def test_an_object_of_the_files_is_found_by_its_name(tmp_path: Path) -> None:
     assert found.object_source().config_map("shop", "a") == found.config_maps()[0]
 
 
-TILL = "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: t}\n"
-
-
 def test_an_object_of_somebody_elses_kind_is_there_and_not_checked(tmp_path: Path) -> None:
-    found = applied(tmp_path, TILL, TILL.replace("name: t", "name: u"))
+    found = applied(tmp_path, TILL, TILL.replace("name: till", "name: u"))
 
     assert [item.object.kind for item in found.objects] == ["Till", "Till"]
     assert found.left_out == ("2 objects of 1 kind were not checked: Till of shop.dev/v1",)
@@ -322,23 +320,7 @@ def test_in_a_folder_a_template_for_something_else_is_left_out(tmp_path: Path) -
 
 
 def test_definitions_count_wherever_they_stand(tmp_path: Path) -> None:
-    definition = """
-        apiVersion: apiextensions.k8s.io/v1
-        kind: CustomResourceDefinition
-        metadata: {name: tills.shop.dev}
-        spec:
-          group: shop.dev
-          scope: Namespaced
-          names: {plural: tills, singular: till, kind: Till, listKind: TillList}
-          versions:
-          - name: v1
-            served: true
-            storage: true
-            schema:
-              openAPIV3Schema:
-                type: object
-                properties: {spec: {type: object, properties: {size: {type: integer}}}}
-        """
+    definition = till_definition("{type: object, properties: {size: {type: integer}}}")
 
     found = applied(tmp_path, f"{TILL}spec: {{size: big, colour: red}}\n", TILL, definition)
 

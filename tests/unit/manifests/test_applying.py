@@ -9,26 +9,8 @@ import pytest
 from reflet.manifests.applied import AppliedManifests
 from reflet.manifests.applying import read_applied
 from reflet.manifests.manifest_documents import Because
+from tests.tills import TILL, till_definition
 from tests.unit.manifests.texts import applied
-
-TILL = "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: till}\n"
-DEFINED = """
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: tills.shop.dev}
-spec:
-  group: shop.dev
-  scope: Namespaced
-  names: {plural: tills, singular: till, kind: Till, listKind: TillList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties: {spec: {type: object, properties: {FIELD: {type: string}}}}
-"""
 
 
 def till(field: str) -> str:
@@ -36,7 +18,7 @@ def till(field: str) -> str:
 
 
 def defining(field: str) -> str:
-    return DEFINED.replace("FIELD", field)
+    return till_definition(f"{{type: object, properties: {{{field}: {{type: string}}}}}}")
 
 
 def in_folders(folder: Path, texts: dict[str, str]) -> AppliedManifests:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.tills import TILL, till_definition
 from tests.unit.insight.lint.conftest import Linted
 
 POD = """\
@@ -168,31 +169,9 @@ def test_what_is_only_not_known_yet_is_no_finding(linted: Linted) -> None:
 
 
 def test_that_rules_were_not_checked_is_no_finding_beside_the_reason(linted: Linted) -> None:
-    text = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: tills.shop.dev}
-spec:
-  group: shop.dev
-  scope: Namespaced
-  names: {plural: tills, singular: till, kind: Till, listKind: TillList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        required: [spec]
-        x-kubernetes-validations: [{rule: "self.spec.size > 1"}]
-        properties:
-          spec: {type: object, properties: {size: {type: integer}}}
----
-apiVersion: shop.dev/v1
-kind: Till
-metadata: {name: till}
-"""
+    rules = 'required: [spec], x-kubernetes-validations: [{rule: "self.spec.size > 1"}]'
+    spec = "{type: object, properties: {size: {type: integer}}}"
 
-    (finding,) = linted(text)
+    (finding,) = linted(f"{till_definition(spec, more=rules)}---\n{TILL}")
 
     assert finding.message.endswith("spec: Required value")
