@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from reflet.api.core.pods import Pod
+from reflet.devserver.faults import Fault
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import scene_on
 from tests.integration.running import LOOP, Running, memory, running, shell
@@ -260,3 +261,14 @@ async def test_a_service_that_cannot_be_forwarded_is_a_mistake_where_it_is_asked
             assert await asyncio.to_thread(run.code) == 125
 
     assert words in run.said
+
+
+async def test_a_run_that_is_told_to_end_waits_for_no_answer_about_a_service(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async with forward_scene(server, tmp_path) as scene:
+        server.add_fault(Fault("delay", path="*/services/db", seconds=3 * PATIENCE))
+        async with scene.run("--forward=db", command=("true",)) as run:
+            await until(lambda: any(each.path.endswith("/services/db") for each in server.requests))
+            run.signal(signal.SIGINT)
+            assert await asyncio.to_thread(run.code) == 130

@@ -7,6 +7,7 @@ process the environment that leads there.  What a value names decide ``service_m
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -63,8 +64,9 @@ class ForwardChoice:
 class ServiceForwards:
     """The Services that a container of *namespace* names, at local ports while it is open.
 
-    With *every*, those that its environment names; *chosen* are forwarded in any case, and
-    *known* are Services that were read already.  *say* gets names, and nothing that may be secret.
+    With *every*, those that its environment names; *chosen* are forwarded in any case, from the
+    first environment on, and *known* are Services that were read already.  *say* gets names, and
+    nothing that may be secret.
     """
 
     def __init__(
@@ -81,9 +83,10 @@ class ServiceForwards:
         self._cluster = cluster
         self._namespace = namespace
         self._every = every
-        self._choices = chosen
+        self._undecided = deque(chosen)
         self._services = {_name_of(service): service for service in known}
         self._fresh: set[ServiceName] = set()
+        self._refused: dict[ServiceName, Forbidden] = {}
         self._say = say
         self._clock = SystemClock() if clock is None else clock
         self._closing = AsyncExitStack()
@@ -92,19 +95,22 @@ class ServiceForwards:
         self._said: set[str] = set()
 
     async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as opened:
-            self._closing = opened
-            for choice in self._choices:
-                await self._choose(choice)
-            self._closing = opened.pop_all()
+        # Nothing is asked yet: who is told to end while a server is silent must not wait for it.
+        await self._closing.__aenter__()
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
         await self._closing.__aexit__(*failure)
 
     async def applied_to(self, environment: Environment) -> Environment:
-        """The environment with local places; what is new about them is said."""
+        """The environment with local places; what is new about them is said.
+
+        Raises ConfigurationError for a choice that is not there or may not be read.
+        """
         self._fresh.clear()
+        while self._undecided:
+            await self._choose(self._undecided[0])
+            self._undecided.popleft()
         places = await self._places(environment)
         result = forwarded(environment, places)
         self._tell(result, environment)
@@ -116,6 +122,9 @@ class ServiceForwards:
         meant = services_meant(choice.host, self._namespace)
         found = await self._first_found(meant)
         if found is None:
+            for each in meant:
+                if (refused := self._refused.get(replace(each, hostname=""))) is not None:
+                    raise ConfigurationError(f"{choice}: {refused}") from refused
             where = " or ".join(f"{each.name} in namespace {each.namespace}" for each in meant)
             raise ConfigurationError(f"{choice}: there is no Service {where}")
         name, service = found
@@ -174,8 +183,9 @@ class ServiceForwards:
         except NotFound:
             return None
         except Forbidden as error:
+            self._refused[name] = error
             # Of another namespace, it is as likely a host of the internet: db.example.com.
-            if name.namespace == self._namespace:
+            if name.namespace == self._namespace and not self._undecided:
                 self._say_once(f"note: Service {name} is not forwarded: {error}")
             return None
         self._services[name] = service

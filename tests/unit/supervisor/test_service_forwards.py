@@ -12,7 +12,7 @@ from reflet.api.core.services import Service
 from reflet.cluster import Cluster
 from reflet.devserver.faults import Fault
 from reflet.devserver.server import DevServer
-from reflet.errors import ConfigurationError
+from reflet.errors import ApiError, ConfigurationError
 from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.environment.variables import Environment
 from reflet.resolution.objects import ObjectsInHand
@@ -180,12 +180,32 @@ async def test_a_chosen_service_that_no_variable_names_is_forwarded_too() -> Non
     ],
 )
 async def test_a_choice_that_is_not_there_is_a_mistake(text: str, words: str) -> None:
-    async with scene() as shop:
+    async with scene() as shop, shop.forwards("db", text) as forwards:
         with pytest.raises(ConfigurationError) as mistake:
-            async with shop.forwards("db", text):
-                pass
+            await forwards.applied_to(environment())
 
     assert str(mistake.value) == words
+
+
+@pytest.mark.parametrize("text", ["db", "www.example"])
+async def test_a_choice_that_may_not_be_read_is_not_said_to_be_missing(text: str) -> None:
+    async with scene() as shop, shop.forwards(text) as forwards:
+        shop.server.faults.add(Fault("status", status=403, path="*/services/*", times=9))
+        with pytest.raises(ConfigurationError, match=f"^--forward={text}: .*forbidden"):
+            await forwards.applied_to(environment())
+
+    assert shop.said == []
+
+
+async def test_choices_are_made_again_when_a_server_did_not_answer_for_one() -> None:
+    async with scene() as shop, shop.forwards("db", "cache") as forwards:
+        shop.server.faults.add(Fault("status", status=400, path="*/services/cache"))
+        with pytest.raises(ApiError):
+            await forwards.applied_to(environment())
+        await forwards.applied_to(environment())
+
+    said = [line.partition(" at ")[0] for line in shop.said]
+    assert said == ["forwarding db.shop", "forwarding cache.shop"]
 
 
 @pytest.mark.parametrize("text", ["", ":", "db:", "db:1:2", "-x", "10.0.0.1", "a.b.c.d.e"])
