@@ -20,6 +20,7 @@ RENDERED: Final = " (rendered)"
 
 KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SOURCE: Final = re.compile(rb"^# Source: ([^\n\r]+)\r?$", re.MULTILINE)
+_COMPLAINT: Final = re.compile(r"^error:.*", re.MULTILINE | re.IGNORECASE | re.DOTALL)
 _MOST_TOLD: Final = 400  # characters of a program's complaint
 
 
@@ -88,7 +89,11 @@ def _output(said: str, command: Sequence[str]) -> bytes:
     except OSError as error:
         raise ConfigurationError(f"{said} could not be started: {error.strerror}") from error
     if done.returncode:
-        words = " ".join(done.stderr.decode(errors="replace").split()) or "it said nothing"
+        complaint = done.stderr.decode(errors="replace")
+        # Notes come before it: Helm's of each link that it followed would leave no room for it.
+        if found := _COMPLAINT.search(complaint):
+            complaint = found[0]
+        words = " ".join(complaint.split()) or "it said nothing"
         if len(words) > _MOST_TOLD:
             words = f"{words[:_MOST_TOLD]}…"
         raise ConfigurationError(f"{said} failed with exit code {done.returncode}: {words}")

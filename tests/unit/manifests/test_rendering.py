@@ -62,6 +62,17 @@ def test_what_a_program_complains_about_is_told(tmp_path: Path, programs: Path) 
     assert str(caught.value) == f"kustomize build {target} failed with exit code 3: no such base"
 
 
+def test_notes_before_a_complaint_leave_room_for_it(programs: Path) -> None:
+    note = "walk.go:74: found symbolic link in path: /chart/library"
+    lines = "; ".join([*[f"echo '{note}'"] * 20, "echo 'Error: no values'", "exit 1"])
+    program(programs, "helm", f"exec >&2; {lines}")
+
+    with pytest.raises(ConfigurationError) as caught:
+        list(rendered_texts(Sources(charts=(HelmChart("chart"),))))
+
+    assert str(caught.value) == "helm template chart failed with exit code 1: Error: no values"
+
+
 def test_programs_that_are_not_there_are_asked_for(tmp_path: Path, programs: Path) -> None:
     target = kustomization(tmp_path)
 
