@@ -203,11 +203,18 @@ def refused_objects(subject: Subject) -> Iterator[Finding]:
         yield subject.finding(
             rule,
             f"{what}: {words}",
-            path=cause.field,
+            path=_as_written(cause.field, subject.kind),
             fix=fix or subject.fix,
             said=words if subject.kind else "",
             by="API server",
         )
+
+
+def _as_written(field: str, kind: str) -> str:
+    """Return the place in the file: servers name a definition's schema as they did in v1beta1."""
+    if kind != "CustomResourceDefinition":
+        return field
+    return re.sub(r"^spec\.validation(?=\.|$)", "spec.versions[0].schema", field)
 
 
 def _rule_for_cause(cause: Cause) -> tuple[rules.Rule, str]:

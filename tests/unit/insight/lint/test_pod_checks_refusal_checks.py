@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from reflet.errors import Cause
 from reflet.insight.lint.pod_checks import refused_objects
@@ -43,6 +44,28 @@ def test_causes_that_have_a_rule_of_their_own_are_told_under_it(
 
     assert finding.rule.id == rule
     assert (finding.path, finding.line) == (field, len(field))
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "place"),
+    [
+        (
+            "CustomResourceDefinition",
+            "spec.validation.openAPIV3Schema.type",
+            "spec.versions[0].schema.openAPIV3Schema.type",
+        ),
+        ("CustomResourceDefinition", "spec.versions[1].schema", "spec.versions[1].schema"),
+        ("Thing", "spec.validation.type", "spec.validation.type"),
+    ],
+)
+def test_a_definitions_schema_is_found_where_it_is_written(
+    kind: str, field: str, place: str
+) -> None:
+    cause = Cause("FieldValueInvalid", "Invalid value", field)
+    (finding,) = refused_objects(structs.replace(subject(cause), kind=kind))
+
+    assert finding.path == place
+    assert f": {field}: Invalid value" in finding.message
 
 
 def test_every_cause_is_a_finding() -> None:
