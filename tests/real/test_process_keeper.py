@@ -23,7 +23,7 @@ keeper = ProcessKeeper(prefix="reflet-keeper-")
 print(keeper._keeper.pid, keeper.run("server", ["sleep", "1000"]), keeper.folder, flush=True)
 sys.stdin.read()
 """
-IGNORES_TERM = ["/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"]
+IGNORES_TERM = ["/bin/sh", "-c", "trap '' TERM; echo ready; exec sleep 1000"]
 
 
 @pytest.fixture
