@@ -81,24 +81,6 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
         return " ".join(flags)
 
 
-def with_project(
-    sources: Sources,
-    paths: Iterable[str] = (),
-    *,
-    include: tuple[str, ...] = (),
-    exclude: tuple[str, ...] = (),
-    base: str = "",
-) -> Sources:
-    """Return sources with more paths, and with what a project includes and excludes of folders."""
-    return msgspec.structs.replace(
-        sources,
-        paths=(*sources.paths, *paths),
-        include=(*sources.include, *include),
-        exclude=(*sources.exclude, *exclude),
-        base=base,
-    )
-
-
 class FoundFile(NamedTuple):
     """A file, and the folder in which it was found; none for one that was given by its name.
 

@@ -92,7 +92,10 @@ def unused(
     if files:
         with progress("reading files") as told:
             found = lazy.gather_unused.inventory_of_files(
-                files, namespace=connection.namespace, rows=rows, on_file=told.add
+                project.sources(files),
+                namespace=connection.namespace,
+                rows=rows,
+                on_file=told.add,
             )
     else:
         settings = connection()

@@ -83,7 +83,7 @@ def used_by(
     if files:
         with progress("reading files") as told:
             found = lazy.gather_files.possible_users_from_files(
-                files, namespace=connection.namespace, on_file=told.add
+                project.sources(files), namespace=connection.namespace, on_file=told.add
             )
     else:
         settings = connection()

@@ -107,14 +107,7 @@ class LintChoice:
 
     def sources(self, files: Sources, arguments: Sequence[str]) -> Sources:
         """Return what is read: what flags and arguments name, without what the project excludes."""
-        project = self.project
-        return lazy.manifest_files.with_project(
-            files,
-            arguments,
-            include=project.include,
-            exclude=project.exclude,
-            base=str(Path(project.source).parent) if project.source else "",
-        )
+        return self.project.sources(files, arguments)
 
     def report(
         self,

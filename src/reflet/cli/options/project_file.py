@@ -7,7 +7,7 @@ line with file and line.
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -21,6 +21,7 @@ from reflet.insight.lint.assumptions import Assumption
 from reflet.insight.lint.rules import rules_named
 from reflet.insight.lint.suppressions import Suppression
 from reflet.insight.reference_table import Tables, row_from
+from reflet.manifests.files import Sources
 
 NAME: Final = ".reflet.yaml"
 
@@ -58,6 +59,16 @@ class ProjectFile(Frozen, frozen=True, kw_only=True):
     makers: tuple[Mapping[str, Any], ...] = ()
     references: tuple[Mapping[str, Any], ...] = ()
     source: str = ""
+
+    def sources(self, files: Sources, paths: Iterable[str] = ()) -> Sources:
+        """Return *files*, and *paths* as well, with what the project says of files in folders."""
+        return msgspec.structs.replace(
+            files,
+            paths=(*files.paths, *paths),
+            include=(*files.include, *self.include),
+            exclude=(*files.exclude, *self.exclude),
+            base=str(Path(self.source).parent) if self.source else "",
+        )
 
     def tables(self) -> Tables:
         """Return the rows of ``makers`` and ``references``, which were read without a mistake."""

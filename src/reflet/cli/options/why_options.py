@@ -65,7 +65,7 @@ class WhyChoice:
             project = read_project()
             with progress("reading files") as told:
                 return lazy.gather_why_files.cluster_state_from_files(
-                    self._files,
+                    project.sources(self._files),
                     self._asked(self.targets),
                     namespace=self._connection.namespace,
                     selector=self._selector,

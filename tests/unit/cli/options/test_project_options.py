@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from reflet.cli.main import run
 from reflet.cli.options.project_file import ProjectFile
 from reflet.cli.options.project_options import chosen_project
 from reflet.errors import ConfigurationError
@@ -50,3 +51,44 @@ def test_a_named_file_must_be_there() -> None:
 def test_naming_and_ignoring_a_file_is_a_mistake() -> None:
     with pytest.raises(click.UsageError, match="leave out one"):
         chosen_project("mine.yaml", no_config=True)
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec:
+  containers:
+  - name: c
+    image: i
+    env: [{name: A, valueFrom: {configMapKeyRef: {name: settings, key: KEY}}}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: MAP}
+data: {a: b}
+"""
+
+
+def pod(name: str, key: str, config_map: str) -> str:
+    return POD.replace("NAME", name).replace("KEY", key).replace("MAP", config_map)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["lint .", "lint -f .", "why -f .", "used-by cm/settings -f .", "unused -f ."],
+)
+def test_what_the_file_excludes_is_not_read_from_folders(
+    folder: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "web.yaml").write_text(pod("web", "a", "settings"))
+    (folder / "legacy").mkdir()
+    (folder / "legacy/relic.yaml").write_text(pod("relic", "missing", "relics"))
+    (folder / ".reflet.yaml").write_text("exclude: [legacy]\n")
+
+    run(["reflet", *command.split()])
+    without = capsys.readouterr()
+    run(["reflet", *command.split(), "--no-config"])
+
+    assert "relic" not in without.out + without.err
+    assert "relic" in capsys.readouterr().out
