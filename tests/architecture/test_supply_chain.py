@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tools import audit
 
@@ -50,6 +52,39 @@ def is_here(package: str) -> bool:
     except metadata.PackageNotFoundError:
         return False  # pinned for another platform or version of Python
     return True
+
+
+def requirements(package: str, extras: set[str]) -> list[Requirement]:
+    """What the package requires on this machine, with what its *extras* add."""
+    found = [Requirement(each) for each in metadata.requires(package) or ()]
+    return [
+        each
+        for each in found
+        if each.marker is None
+        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lock", "extras"),
+    [
+        ("dev.lock", metadata.metadata("reflet").get_all("Provides-Extra") or []),
+        ("image.lock", []),
+        ("release.lock", ["cel", "devserver"]),
+    ],
+)
+def test_a_lock_is_complete_so_nothing_else_is_looked_for(lock: str, extras: list[str]) -> None:
+    pins = {canonicalize_name(name) for name in pinned(lock)}
+    asked: dict[str, set[str]] = {"reflet": set(extras)} | {name: set() for name in pins}
+    left = [name for name in asked if is_here(name)]
+
+    while left:
+        for each in requirements(name := left.pop(), asked[name]):
+            required = canonicalize_name(each.name)
+            assert required in pins, f"{name} requires {each}"
+            if not each.extras <= asked[required]:
+                asked[required] |= each.extras
+                left.append(required)
 
 
 @pytest.mark.parametrize("package", pinned("image.lock"))

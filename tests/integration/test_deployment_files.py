@@ -134,7 +134,9 @@ def test_the_image_installs_only_what_is_pinned_by_hash() -> None:
 
     assert [pin for pin in pins if "==" not in pin or "--hash=sha256:" not in pin] == []
     assert "://" not in lock
-    assert all("--require-hashes" in each or "--no-deps --no-index" in each for each in installs)
+    assert all(
+        "--no-deps --require-hashes" in each or "--no-deps --no-index" in each for each in installs
+    )
 
 
 def test_the_image_has_every_dependency_and_the_versions_that_are_tested() -> None:

@@ -52,8 +52,8 @@ def homebrew_formula(
           def install
             venv = virtualenv_create(libexec, "python3.13")
             # The versions and hashes that the project tests with.
-            system venv.root/"bin/python", "-m", "pip", "install", "--require-hashes",
-                   "--requirement", buildpath/"requirements/image.lock"
+            system venv.root/"bin/python", "-m", "pip", "install", "--no-deps",
+                   "--require-hashes", "--requirement", buildpath/"requirements/image.lock"
             venv.pip_install_and_link buildpath
             generate_completions_from_executable(bin/"reflet", "completion")
           end

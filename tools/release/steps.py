@@ -207,7 +207,8 @@ def _environment(folder: Path, source: Path) -> Path:
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin/python"
     lock = source / "requirements/release.lock"
-    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", lock)
+    install = (python, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes")
+    run(*install, "--requirement", lock)
     return python
 
 
