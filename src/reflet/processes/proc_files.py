@@ -15,7 +15,7 @@ PROC: Final = Path("/proc")
 
 # Positions behind the command's name, which is in parentheses and may hold anything.
 _STATE, _PARENT, _GROUP, _SESSION, _START = 0, 1, 2, 3, 19
-_VARIABLES_END = 48
+_MEMORY, _VARIABLES_END = 20, 48
 
 STARTING_LOOKS: Final = 100  # how often a process is asked that is just starting a program
 STARTING_PAUSE: Final = 0.001  # seconds in between
@@ -59,14 +59,15 @@ def _is_starting(pid: int) -> bool:
     """Whether a process is in the middle of an ``execve``: its new memory has no variables yet.
 
     On a busy machine every fourth process is, if it is asked as soon as whoever started it goes on.
-    One that was started without variables has a place for them.
+    One that was started without variables has a place for them; a thread of the kernel and whoever
+    just ends have no memory.
     """
     try:
         text = (PROC / str(pid) / "stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return False
-    end = int(text.rpartition(")")[2].split()[_VARIABLES_END])
-    return end == 0 and not parse_entry(text).has_ended
+    fields = text.rpartition(")")[2].split()
+    return fields[_MEMORY] != "0" == fields[_VARIABLES_END]
 
 
 class ProcFiles:

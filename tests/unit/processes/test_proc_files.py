@@ -11,8 +11,9 @@ from reflet.processes import proc_files
 from reflet.processes.proc_files import STARTING_LOOKS, ProcFiles
 
 PID = 42
-STARTING = f"{PID} (sh) S 7 70" + " 0" * 47
-RUNNING = f"{PID} (sh) S 7 70" + " 1" * 47
+RUNNING = f"{PID} (sh) S" + " 1" * 49
+STARTING = RUNNING.removesuffix(" 1 1") + " 0 1"
+WITHOUT_MEMORY = f"{PID} (kthreadd) S" + " 0" * 49
 
 
 class Table:
@@ -49,7 +50,7 @@ def test_a_process_that_is_just_starting_a_program_is_asked_again(table: Table) 
     assert table.pauses == 1
 
 
-@pytest.mark.parametrize("stat", [RUNNING, STARTING.replace("S", "Z", 1)], ids=["none", "ended"])
+@pytest.mark.parametrize("stat", [RUNNING, WITHOUT_MEMORY], ids=["none", "thread of the kernel"])
 def test_one_that_has_no_variables_is_asked_once(table: Table, stat: str) -> None:
     table.is_now(stat)
 
