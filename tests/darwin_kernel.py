@@ -9,12 +9,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 STATES: Final = {"Z": 5, "X": 5, "T": 4, "t": 4, "R": 2}
 MAXCOMLEN: Final = 16
+MEMORY, VARIABLES_END = 20, 48  # positions in Linux's stat, behind the name
 
 _POINTER, _INT, _UINT = ctypes.c_uint64, ctypes.c_int32, ctypes.c_uint32
 
@@ -176,11 +178,19 @@ class DarwinKernel:
         return [int(each.name) for each in self._proc.iterdir() if each.name.isdecimal()]
 
     def _arguments(self, pid: int) -> bytes:
-        arguments = (self._proc / str(pid) / "cmdline").read_bytes()
-        variables = (self._proc / str(pid) / "environ").read_bytes()
+        folder = self._proc / str(pid)
+        while not (folder / "environ").read_bytes() and self._is_in_execve(pid):
+            time.sleep(0.001)
+        arguments, variables = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
         path = arguments.partition(b"\0")[0]
         count = arguments.count(b"\0").to_bytes(4, "little")
         return count + path + b"\0" * (8 - len(path) % 8) + arguments + variables + b"\0\0"
+
+    def _is_in_execve(self, pid: int) -> bool:
+        """Whether the process has memory and no variables: Linux then tells nothing of them."""
+        text = (self._proc / str(pid) / "stat").read_text(errors="replace")
+        fields = text.rpartition(")")[2].split()
+        return fields[MEMORY] != "0" == fields[VARIABLES_END]
 
 
 def _answer(found: bytes, room: Any, size: Any) -> int:
