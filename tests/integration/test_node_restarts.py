@@ -7,9 +7,10 @@ import contextlib
 import dataclasses
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -34,6 +35,12 @@ from tests.node_scenes import (
 )
 
 STORM = float(os.environ.get("REFLET_CHAOS_SECONDS", "6"))
+
+# A folder of the container's in which the test leaves it words.
+WITH_SCRATCH: Final[Mapping[str, Any]] = {
+    "container": {"volumeMounts": [{"name": "work", "mountPath": "/scratch"}]},
+    "volumes": [{"name": "work", "emptyDir": {}}],
+}
 
 pytestmark = pytest.mark.time_limit(4 * PATIENCE + 2 * STORM)
 
@@ -87,9 +94,8 @@ async def test_how_a_container_ended_while_there_was_no_agent_is_known(
             pod_document(
                 "job",
                 ["sh", "-c", script],
-                container={"volumeMounts": [{"name": "work", "mountPath": "/scratch"}]},
                 restartPolicy="Never",
-                volumes=[{"name": "work", "emptyDir": {}}],
+                **WITH_SCRATCH,
             )
         )
         pod = await scene.pod("job", is_running)
@@ -130,8 +136,7 @@ async def test_containers_go_on_when_the_shim_is_killed(
             pod_document(
                 "web",
                 ["sh", "-c", f"i=0; while :; do i=$((i+1)); {wait}; echo $i; done"],
-                container={"volumeMounts": [{"name": "work", "mountPath": "/scratch"}]},
-                volumes=[{"name": "work", "emptyDir": {}}],
+                **WITH_SCRATCH,
             )
         )
         before = await scene.pod("web", is_running)
